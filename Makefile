@@ -1,0 +1,112 @@
+# Build, test and check. `make help` lists the targets; make/ holds what differs between machines.
+MACHINE ?= generic
+MODE    ?= release
+include make/$(MACHINE).mk
+-include make/local.mk
+
+MODE_FLAGS.release := -O3 -DNDEBUG
+MODE_FLAGS.debug   := -Og
+MODE_FLAGS.asan    := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+MODE_FLAGS.tsan    := -O1 -fsanitize=thread
+ifndef MODE_FLAGS.$(MODE)
+$(error MODE=$(MODE): use release, debug, asan or tsan)
+endif
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+CXXFLAGS := -std=c++20 -g -fopenmp -ffp-contract=off $(MODE_FLAGS.$(MODE)) $(WARNINGS) $(EXTRA_FLAGS)
+CPPFLAGS := -Iinclude -Itest $(MPI_FLAGS) $(BLAS_FLAGS) $(HDF5_FLAGS) $(OTHER_FLAGS)
+LDLIBS   := $(MPI_LIBS) $(BLAS_LIBS) $(HDF5_LIBS) $(OTHER_LIBS)
+
+B       := build/$(MACHINE)-$(MODE)
+SOURCES := $(filter-out %.simd.cpp src/app/main.cpp,$(wildcard src/*/*.cpp))
+KERNELS := $(wildcard src/*/*.simd.cpp)
+OBJECTS := $(SOURCES:%.cpp=$B/%.o) $(foreach isa,$(SIMD),$(KERNELS:%.simd.cpp=$B/%.$(isa).o))
+TESTS   := $(wildcard test/*.cpp test/*/*.cpp)
+BENCHES := $(wildcard test/bench/*.cpp)
+TEST_OBJECTS  := $(patsubst %.cpp,$B/%.o,$(filter-out $(BENCHES),$(TESTS)))
+BENCH_OBJECTS := $(BENCHES:%.cpp=$B/%.o)
+SCRIPTS := $(wildcard tools/*.sh jobs/*.sh jobs/*.sbatch test/*/*.sh .ci/run)
+FILES   := $(wildcard include/*/*.hpp src/*/*.[ch]pp test/*.[ch]pp test/*/*.[ch]pp)
+
+all: bin/wasp  ## build the program, bin/wasp
+
+quickstart: deps  ## install what is missing, build, train LeNet-5 with WASP on 4 MPI ranks, plot
+	@$(MAKE) --no-print-directory all
+	@tools/quickstart.sh "$(MPIEXEC)" "$(PYTHON)"
+
+check: deps  ## install what is missing, build and run every test
+	@$(MAKE) --no-print-directory test
+
+test: $B/wasp $B/tests  ## build and run every test (without the installation)
+	@tools/run_tests.sh $B "$(MPIEXEC)" "$(PYTHON)" $(TEST_ARGS)
+
+bench: $B/bench  ## Google Benchmark of the kernels
+	OMP_NUM_THREADS=1 $B/bench $(BENCH_ARGS)
+
+lint: rooms  ## rooms, clang-format, clang-tidy, cppcheck, shellcheck; changes nothing
+	clang-format --dry-run --Werror $(FILES)
+	shellcheck --severity=warning $(SCRIPTS)
+	cppcheck --quiet --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	    --suppressions-list=tools/cppcheck.txt --std=c++20 -Iinclude src
+	@echo '$(SOURCES) src/app/main.cpp' | tr ' ' '\n' | xargs -P 2 -n 4 tools/clang_tidy.sh $(CPPFLAGS)
+
+rooms:  ## check that each room includes only what it may know
+	@tools/check_rooms.sh
+
+format:  ## rewrite the sources with clang-format
+	clang-format -i $(FILES)
+
+deps:  ## install the Debian packages that are missing (asks first if not root)
+	@tools/deps.sh
+
+clean:  ## remove everything that was built
+	$(RM) -r build bin
+
+info:  ## show what would be used
+	@echo "MACHINE=$(MACHINE) MODE=$(MODE) SIMD='$(SIMD)'"
+	@echo "$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(ARCH_FLAGS)"
+	@echo "libraries: $(LDLIBS)"; $(CXX) --version | head -n 1; $(MPIEXEC) --version 2>&1 | sed -n 2p
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n",$$1,$$2}' Makefile
+	@echo "  MACHINE=generic|ivybridge  MODE=release|debug|asan|tsan  (make/local.mk: your own settings)"
+
+bin/wasp: $B/wasp
+	@mkdir -p bin; cp $< $@
+
+$B/wasp: $B/src/app/main.o $(OBJECTS)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+
+$B/tests: $(TEST_OBJECTS) $(OBJECTS)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(TEST_LIBS)
+
+$B/bench: $(BENCH_OBJECTS) $(OBJECTS)
+	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(BENCH_LIBS)
+
+# Objects are rebuilt when the flags change: they depend on a file that holds them.
+FLAGS := $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(ARCH_FLAGS) $(foreach isa,$(SIMD),$(SIMD_FLAGS.$(isa)))
+$B/flags: FORCE
+	@mkdir -p $B; echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
+
+$B/%.o: %.cpp $B/flags
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) -MMD -MP $(CXXFLAGS) $(ARCH_FLAGS) -c $< -o $@
+
+# A kernel file is compiled once per instruction set, into the namespace of that set.
+define SIMD_RULE
+$B/%.$(1).o: %.simd.cpp $B/flags
+	@mkdir -p $$(@D)
+	$(CXX) $(CPPFLAGS) -MMD -MP $(CXXFLAGS) -ffp-contract=fast $(SIMD_FLAGS.$(1)) -DSIMD=$(1) -c $$< -o $$@
+endef
+$(foreach isa,$(SIMD),$(eval $(call SIMD_RULE,$(isa))))
+
+# Which kernels were built: the dispatcher must not name others.
+$B/src/tensor/dispatch.o: CPPFLAGS += $(foreach isa,$(SIMD),-DHAVE_SIMD_$(isa))
+
+# What a build is made with goes into every results file.
+$B/src/report/provenance.o: CPPFLAGS += -DBUILD_FLAGS='"$(MACHINE) $(MODE): $(CXXFLAGS) $(ARCH_FLAGS)"'
+
+-include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $B/src/app/main.d
+.PHONY: all quickstart check test bench lint rooms format deps clean info help FORCE
+.SECONDARY:
+.DELETE_ON_ERROR:

@@ -1,0 +1,38 @@
+/// How many steps each worker has done; the gates of SSP and of WASP's forced synchronisation stand
+/// on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "cluster/cluster.hpp"
+
+namespace wasp {
+
+class Clocks {
+public:
+    /// Collective. Ranks below `first` are no workers; nobody waits for them.
+    explicit Clocks(Cluster& cluster, int first = 0);
+
+    void tick();  ///< my clock + 1
+    std::int64_t mine() const { return mine_; }
+    std::int64_t slowest();  ///< of the workers that have not retired; very large when all have
+
+    /// Returns when slowest() >= at_least.   Error: stalled; names the ranks behind, with their
+    /// clocks.
+    void wait_for_slowest(std::int64_t at_least);
+
+    /// I am done: nobody waits for me any more.
+    void retire();
+    bool retired(int rank);
+    /// Returns when all workers have retired.
+    void wait_for_all_retired();
+
+private:
+    Cluster& cluster_;
+    int first_;
+    std::int64_t mine_ = 0;
+    std::unique_ptr<Counters> counters_;
+};
+
+}  // namespace wasp

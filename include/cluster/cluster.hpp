@@ -1,0 +1,126 @@
+/// THE SEAM between this program and the ranks it runs on: everything that moves bytes between
+/// ranks. Makers: run_on_mpi() (src/cluster/mpi_*.cpp, the only files that know MPI) and
+/// run_on_threads() (src/cluster/thread_cluster.cpp: ranks are threads; laptops, tests,
+/// sanitizers). Whatever stands on this seam runs on each of them unchanged, and does not know
+/// which it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace wasp {
+
+/// Where this rank runs. Nodes are numbered by their lowest rank.
+struct Place {
+    int rank = 0, ranks = 1;
+    int node = 0, nodes = 1;
+    int rank_on_node = 0, ranks_on_node = 1;
+    std::string host = "localhost";
+};
+
+/// `length` floats on every rank, which every rank reads and changes without the owner's help.
+/// On MPI: a one-sided (RMA) window, locked for all ranks during its whole life.
+/// Each call is complete, at its target too, when it returns. Reads and changes of a block, the
+/// floats [k·block, (k+1)·block), are indivisible; a longer call may meet other ranks' calls
+/// between blocks. Error: offset + size exceeds the target's length; a holder of a block died or
+/// stalled (named).
+class Window {
+public:
+    static constexpr std::size_t block = 4096;  ///< floats: 16 KiB
+
+    virtual ~Window() = default;
+    virtual void get(int rank, std::size_t offset, std::span<float> out) = 0;
+    virtual void put(int rank, std::size_t offset, std::span<const float> in) = 0;
+    /// target += scale · in. No such update is ever lost or applied twice.
+    virtual void add(int rank, std::size_t offset, float scale, std::span<const float> in) = 0;
+};
+
+/// `count` 64-bit counters on every rank, zero at the start. Sequentially consistent with one
+/// another, and with windows: who sees a counter's new value sees what its writer wrote to windows
+/// before.
+class Counters {
+public:
+    virtual ~Counters() = default;
+    virtual std::int64_t read(int rank, std::size_t index) = 0;
+    /// Returns the value before.
+    virtual std::int64_t fetch_add(int rank, std::size_t index, std::int64_t delta) = 0;
+};
+
+/// Bytes that all ranks of a node share; written by the rank with rank_on_node 0, then read by all.
+class NodeMemory {
+public:
+    virtual ~NodeMemory() = default;
+    virtual std::span<std::byte> bytes() = 0;  ///< 64-byte aligned
+};
+
+class Cluster {
+public:
+    virtual ~Cluster() = default;
+
+    virtual const Place& place() const = 0;
+    virtual std::string description()
+        const = 0;  ///< e.g. "MPICH 4.0.2, THREAD_FUNNELED" or "4 threads"
+    int rank() const { return place().rank; }
+    int size() const { return place().ranks; }
+
+    // Collective: all ranks call, in the same order. None waits for ever: see stall_seconds().
+    virtual void barrier() = 0;
+    virtual void sum(std::span<float> values) = 0;  ///< values = the sum of all ranks' values, the
+                                                    ///< same bits everywhere
+    virtual void sum(std::span<double> values) = 0;
+    virtual void broadcast(std::span<std::byte> bytes, int root) = 0;  ///< bytes = root's bytes
+    /// On root: each rank's bytes, by rank; elsewhere empty. Sizes may differ.
+    virtual std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes,
+                                                       int root) = 0;
+    virtual std::unique_ptr<Window> make_window(
+        std::size_t length) = 0;  ///< lengths may differ; zeroed
+    virtual std::unique_ptr<Counters> make_counters(std::size_t count) = 0;
+    /// `bytes` as rank_on_node 0 gives it.   Error: the node's shared memory can't hold it (with
+    /// the figures).
+    virtual std::unique_ptr<NodeMemory> make_node_memory(std::size_t bytes) = 0;
+
+    /// Let other ranks' requests at this one progress. Cheap; call between layers and in every
+    /// wait.
+    virtual void poll() = 0;
+
+    /// Give the core to another rank for a moment: part of every wait.
+    virtual void yield() = 0;
+
+    /// Seconds since the start of the cluster; virtual ones where time is.
+    virtual double seconds() const = 0;
+
+    /// The longest that any wait may take before it fails with whom it waits for; set by the run.
+    double stall_seconds() const { return stall_seconds_; }
+    void set_stall_seconds(double seconds) { stall_seconds_ = seconds; }
+
+    /// Throws when this rank can't expect others any more (another rank failed); else nothing.
+    virtual void check_alive() = 0;
+
+private:
+    double stall_seconds_ = 120;
+};
+
+/// Wait until done(), serving others meanwhile.
+/// Error: the wait took longer than stall_seconds(): "waited 120 s for WHOM()", exit code 1.
+void wait_until(Cluster& cluster, const std::function<bool()>& done,
+                const std::function<std::string()>& whom);
+
+/// Run `work` on this rank. When it throws at any rank, every rank throws the error of the lowest
+/// such rank. Collective; `work` must not be.
+void collectively(Cluster& cluster, const std::function<void()>& work);
+
+/// MPI_Init_thread, `body`, MPI_Finalize. Returns the exit code of the program: an Error that all
+/// ranks share (see collectively()) is printed once; one that a single rank throws is printed by
+/// that rank and ends all.
+int run_on_mpi(int* argc, char*** argv, const std::function<void(Cluster&)>& body);
+
+/// Run `body` once per rank, each rank a thread of this process. Rethrows the first exception of a
+/// rank.
+void run_on_threads(int ranks, const std::function<void(Cluster&)>& body);
+
+}  // namespace wasp

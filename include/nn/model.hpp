@@ -1,0 +1,89 @@
+/// A network over three flat buffers. Knows nothing of ranks, files or clocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/image_batch.hpp"
+
+namespace wasp {
+
+struct Score {
+    double loss_sum = 0;       ///< cross-entropy in nats, summed over the images
+    std::int64_t correct = 0;  ///< images whose largest logit is the label
+    std::int64_t images = 0;
+
+    double loss() const { return loss_sum / static_cast<double>(images); }
+    double accuracy() const { return static_cast<double>(correct) / static_cast<double>(images); }
+};
+
+/// A named slice of the flat buffers, e.g. "conv1.weight" (O,I,H,W), as PyTorch names and lays it
+/// out.
+struct ParameterView {
+    std::string name;
+    std::vector<std::size_t> shape;
+    std::size_t offset = 0, count = 0;  ///< floats
+};
+
+class Model {
+public:
+    virtual ~Model() = default;
+
+    /// Forward and backward over one mini-batch. On return gradients() is the MEAN gradient of the
+    /// loss.
+    virtual Score train_step(const ImageBatch& batch) = 0;
+
+    /// Forward only, as in inference. Leaves weights and gradients alone.
+    /// logits: (batch, classes) to be written, or empty.
+    virtual Score evaluate(const ImageBatch& batch, std::span<float> logits = {}) = 0;
+
+    virtual std::span<float> weights() = 0;    ///< every trainable float, layer by layer
+    virtual std::span<float> gradients() = 0;  ///< the same order
+    virtual std::span<float> state() = 0;      ///< running statistics; empty where there are none
+    virtual const std::vector<ParameterView>& parameters() const = 0;  ///< views of weights()
+
+    virtual const std::string& name() const = 0;
+    virtual ImageShape image_shape() const = 0;
+    virtual int classes() const = 0;
+    virtual double flops_per_image()
+        const = 0;  ///< multiplications and additions of one training step
+
+    /// Called between layers by the thread that called train_step(), so that a rank can serve
+    /// others.
+    void set_between_layers(std::function<void()> call) { between_layers_ = std::move(call); }
+
+protected:
+    void between_layers() const {
+        if (between_layers_) between_layers_();
+    }
+
+private:
+    std::function<void()> between_layers_;
+};
+
+enum class Initialisation {
+    pytorch,  ///< uniform in ±1/sqrt(fan_in), weights and biases: torch.nn's default
+    he,       ///< normal with variance 2/fan_in, biases 0.   Source: He et al. 2015, eq. 10
+};
+
+struct ModelSetup {
+    ImageShape image;
+    int classes = 10;
+    int largest_batch = 64;  ///< images; buffers are made for it once
+    std::uint64_t seed = 1;
+    Initialisation initialisation = Initialisation::pytorch;
+};
+
+/// Error: unknown name (lists the known ones), or images that the network can't take.
+std::unique_ptr<Model> make_model(std::string_view name, const ModelSetup& setup);
+
+/// The table of models as text, one line each: name, parameters, what it is.
+std::string model_help();
+
+}  // namespace wasp

@@ -1,0 +1,85 @@
+/// How one worker's gradient becomes everyone's weights. One protocol = one file in src/protocols/
+/// plus one row in its table. The same object runs on MPI and on threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cluster/cluster.hpp"
+#include "protocols/sgd.hpp"
+
+namespace wasp {
+
+/// The part of a worker that a protocol may touch. Both: (n).
+struct Replica {
+    std::span<float> weights;
+    std::span<float> gradients;  ///< mean over my mini-batch; the protocol may overwrite it
+};
+
+/// What one exchange did. Seconds are of this rank.
+struct Exchange {
+    std::int64_t version = 0;    ///< of the weights that the gradient was computed on
+    std::int64_t staleness = 0;  ///< updates of others in between; for own-weights protocols the
+                                 ///< neighbours' age in steps
+    float weight = 1;            ///< what the update was scaled with; 0: dropped
+    bool pushed = true;          ///< an update of shared weights was made
+    double pull_seconds = 0, push_seconds = 0, wait_seconds = 0;
+    std::int64_t bytes = 0;  ///< moved between ranks
+};
+
+class Protocol {
+public:
+    virtual ~Protocol() = default;
+
+    /// Once after every backward pass. On return replica.weights are those of the next step.
+    /// loss: mean over my mini-batch.
+    virtual Exchange exchange(Replica replica, float loss) = 0;
+
+    /// Once after the last step (a rank that does not train: at once, it serves the others until
+    /// they are done). On return replica.weights are the run's result (own-weights protocols: this
+    /// rank's model), and no other rank waits for me any more.
+    virtual void finish(Replica replica) = 0;
+
+    /// Updates applied to the shared weights so far, as this rank last saw them.
+    virtual std::int64_t version() const = 0;
+};
+
+/// Who trains. Ranks [0, size − workers) are servers.
+struct Team {
+    int workers = 1;
+    std::optional<int> worker;  ///< my number among the workers; empty on a server
+};
+
+struct ProtocolSetup {
+    Cluster& cluster;
+    Sgd& sgd;
+    std::span<const float> weights;  ///< (n), the initial ones, equal on all ranks
+    std::uint64_t seed = 1;
+    std::int64_t planned_steps = 0;  ///< of this worker, for rules that change over the run
+};
+
+/// A parsed spec: what can be known of a protocol without making it, so also before MPI starts.
+struct ProtocolFacts {
+    std::string name;
+    bool shares_weights = true;       ///< false: each worker has its own model (NoSync)
+    bool full_shards = false;         ///< each worker is to see all data
+    bool own_initialisation = false;  ///< each worker starts from another random model
+    int servers = 0;
+    Team team(int rank, int ranks) const;  ///< Error: no worker is left
+};
+
+/// spec: "name" or "name:key=value,…", e.g. "wasp:period=50,weight=inverse".
+/// Error: unknown name, key or value; the message names the nearest known one.
+ProtocolFacts protocol_facts(std::string_view spec);
+
+/// Collective.   Error: as protocol_facts().
+std::unique_ptr<Protocol> make_protocol(std::string_view spec, const ProtocolSetup& setup);
+
+/// The table of protocols as text: names, keys with defaults, rule and source.
+std::string protocol_help();
+
+}  // namespace wasp

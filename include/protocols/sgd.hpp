@@ -1,0 +1,38 @@
+/// Stochastic gradient descent with momentum: what a worker makes of its gradient.
+/// u = μ·u − η·(g + λ·x); the step is u, or with Nesterov's momentum μ·u − η·(g + λ·x) once more.
+/// Source: Sutskever et al. 2013, eq. 1–4; for a constant η the same as torch.optim.SGD.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace wasp {
+
+struct SgdSetup {
+    float momentum = 0;      ///< μ, in [0, 1)
+    float weight_decay = 0;  ///< λ
+    bool nesterov = false;
+};
+
+class Sgd {
+public:
+    Sgd(std::size_t weights, const SgdSetup& setup);
+
+    void set_learning_rate(float rate) { learning_rate_ = rate; }
+    float learning_rate() const { return learning_rate_; }
+    float momentum() const { return setup_.momentum; }
+
+    /// The vector to ADD to the weights.   gradients, weights, result: (n). Valid until the next
+    /// call.
+    std::span<const float> update(std::span<const float> gradients, std::span<const float> weights);
+
+    std::span<float> velocity() { return velocity_; }  ///< u, (n)
+
+private:
+    SgdSetup setup_;
+    float learning_rate_ = 0.01F;
+    std::vector<float> velocity_, step_;  // step_ is used with Nesterov's momentum only
+};
+
+}  // namespace wasp

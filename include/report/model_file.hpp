@@ -1,0 +1,30 @@
+/// Weights as named HDF5 datasets ("conv1.weight", OIHW), so that h5py and PyTorch can load them.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace wasp {
+
+struct NamedTensor {
+    std::string name;
+    std::vector<std::size_t> shape;
+    std::vector<float> values;
+};
+
+struct ModelFile {
+    std::string model;  ///< as --model
+    int channels = 1, height = 1, width = 1, classes = 10;
+    std::vector<float> scale, shift;  ///< (C): the normalisation it was trained with
+    std::vector<NamedTensor> tensors;
+};
+
+/// Written aside and renamed.   Error: as ResultsFile::write.
+void write_model_file(const std::filesystem::path& path, const ModelFile& file);
+
+/// Error: missing, not a model file, or shapes that are not those of the stored sizes.
+ModelFile read_model_file(const std::filesystem::path& path);
+
+}  // namespace wasp

@@ -1,0 +1,72 @@
+/// What a run leaves behind: one HDF5 file with the schema of docs/RESULTS.md. Rank 0 writes.
+/// Crash-safe: every flush writes a whole new file aside, syncs and renames it over the old one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace wasp {
+
+using Attribute = std::variant<bool, std::int64_t, double, std::string, std::vector<double>>;
+using Attributes = std::map<std::string, Attribute>;
+
+struct CurveRow {  ///< one evaluation
+    double seconds = 0, epoch = 0;
+    std::int64_t samples = 0, version = 0;
+    double train_loss = 0, test_loss = 0, test_accuracy = 0, learning_rate = 0;
+};
+
+struct StepRow {  ///< one step of one rank; seconds since the start of training
+    double seconds = 0;
+    float loss = 0, weight = 1;
+    std::int64_t version = 0, staleness = 0;
+    double compute = 0, pull = 0, push = 0, wait = 0;
+};
+
+struct RankRow {
+    std::string host;
+    int node = 0, threads = 1;
+    std::int64_t samples = 0, updates = 0;
+    double compute = 0, pull = 0, push = 0, wait = 0, poll = 0, data = 0;  ///< seconds
+    std::int64_t bytes = 0, dropped = 0;
+    std::vector<std::int64_t> staleness;  ///< histogram: count per s of every push of the rank
+    std::vector<StepRow> steps;           ///< thinned
+};
+
+struct ModelRow {      ///< one of the final models
+    std::string name;  ///< "shared", "rank 2", "best", "mean", "ensemble"
+    double validation_loss = 0, test_loss = 0, test_accuracy = 0;
+};
+
+struct Results {
+    std::string status = "running";  ///< running|finished|stopped|failed|diverged
+    Attributes config, provenance, summary;
+    std::vector<CurveRow> curve;
+    std::vector<RankRow> ranks;
+    std::vector<ModelRow> models;
+};
+
+class ResultsFile {
+public:
+    /// Takes the name: creates the file at once.
+    /// Error: it exists (unless `unique`, which numbers the name), or its folder can't be written
+    /// to.
+    ResultsFile(const std::filesystem::path& path, bool unique);
+
+    /// Error: the disk is full or the like, with the path; the last complete file stays.
+    void write(const Results& results);
+
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+/// Error: not a results file, with the reason.
+Results read_results(const std::filesystem::path& path);
+
+}  // namespace wasp

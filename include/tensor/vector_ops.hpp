@@ -1,0 +1,20 @@
+/// Element-wise operations on flat vectors of weights and gradients. Threaded when they are long.
+/// Error: lengths differ (ASSERT).
+#pragma once
+
+#include <span>
+
+namespace wasp {
+
+void axpy(float a, std::span<const float> x, std::span<float> y);  ///< y += a·x
+void scale(float a, std::span<float> x);                           ///< x *= a
+void copy(std::span<const float> from, std::span<float> to);
+void move_towards(float p, std::span<const float> target,
+                  std::span<float> x);  ///< x += p·(target − x)
+bool all_finite(std::span<const float> x);
+double squared_distance(std::span<const float> x, std::span<const float> y);
+
+/// Threads of this rank from now on, and flush-to-zero and denormals-are-zero in each of them.
+void use_threads(int threads);
+
+}  // namespace wasp

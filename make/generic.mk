@@ -1,0 +1,27 @@
+# Any Debian 12 machine: every variable that a machine may set, with its default.
+CXX        := g++
+MPIEXEC    := mpiexec.mpich
+PYTHON     := /usr/bin/python3
+
+# Code outside the vector kernels. The kernels of src/*/*.simd.cpp are compiled once per entry of SIMD
+# and chosen at run time.
+ARCH_FLAGS := -march=x86-64-v2
+SIMD       := avx avx2 avx512
+SIMD_FLAGS.avx    := -mavx
+SIMD_FLAGS.avx2   := -mavx2 -mfma
+SIMD_FLAGS.avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
+
+# Libraries. The rpath to the OpenMP build of OpenBLAS matters: without it Debian's alternatives load
+# whichever build they point to, and the pthread one fights OpenMP's threads.
+LIB_DIR    := /usr/lib/x86_64-linux-gnu
+MPI_FLAGS  := -DMPICH_SKIP_MPICXX -isystem /usr/include/x86_64-linux-gnu/mpich
+MPI_LIBS   := -lmpich
+BLAS_DIR   := $(LIB_DIR)/openblas-openmp
+BLAS_FLAGS := -isystem /usr/include/x86_64-linux-gnu/openblas-openmp
+BLAS_LIBS  := -L$(BLAS_DIR) -lopenblas -Wl,-rpath,$(BLAS_DIR)
+HDF5_FLAGS := -isystem /usr/include/hdf5/serial
+HDF5_LIBS  := -L$(LIB_DIR)/hdf5/serial -lhdf5 -Wl,-rpath,$(LIB_DIR)/hdf5/serial
+OTHER_FLAGS := -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1
+OTHER_LIBS := -lfmt -lz -ltomlplusplus -lhwloc
+TEST_LIBS  := -lgtest
+BENCH_LIBS := -lbenchmark

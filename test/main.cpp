@@ -1,0 +1,57 @@
+// usage: tests [--wasp=PROGRAM] [--mpiexec=…] [--python=…] [--gtest_…]
+//        mpiexec -n N tests --ranks=mpi     the suites Ranks*, on these N ranks
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "support/on_ranks.hpp"
+#include "support/options.hpp"
+
+namespace wasp::test {
+
+Cluster* world = nullptr;
+Options options;
+
+void on_ranks(std::initializer_list<int> sizes, const std::function<void(Cluster&)>& body) {
+    if (world == nullptr) {
+        for (const int ranks : sizes) run_on_threads(ranks, body);
+        return;
+    }
+    if (std::ranges::find(sizes, world->size()) == sizes.end())
+        GTEST_SKIP() << "not for " << world->size() << " ranks";
+    body(*world);
+    world->barrier();
+}
+
+}  // namespace wasp::test
+
+namespace {
+
+int run_under_mpi(int argc, char** argv) {
+    int failed = 0;
+    const int code = wasp::run_on_mpi(&argc, &argv, [&](wasp::Cluster& cluster) {
+        wasp::test::world = &cluster;
+        auto& listeners = testing::UnitTest::GetInstance()->listeners();
+        if (cluster.rank() != 0) delete listeners.Release(listeners.default_result_printer());
+        if (testing::GTEST_FLAG(filter) == "*") testing::GTEST_FLAG(filter) = "Ranks*";
+        failed = RUN_ALL_TESTS();
+    });
+    return std::max(code, failed);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    testing::InitGoogleTest(&argc, argv);
+    bool mpi = false;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        const auto value = std::string(word.substr(word.find('=') + 1));
+        if (word == "--ranks=mpi") mpi = true;
+        if (word.starts_with("--wasp=")) wasp::test::options.wasp = value;
+        if (word.starts_with("--mpiexec=")) wasp::test::options.mpiexec = value;
+        if (word.starts_with("--python=")) wasp::test::options.python = value;
+    }
+    return mpi ? run_under_mpi(argc, argv) : RUN_ALL_TESTS();
+}

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Run every test: once with ranks as threads, then the tests of the seam and what stands on it under mpiexec.
+# usage: run_tests.sh BUILD_FOLDER MPIEXEC PYTHON [RANKS…]     RANKS: for mpiexec, default 1 2 4 8; 0: none
+set -u
+build=$1 mpiexec=$2 python=$3; shift 3
+[ $# -gt 0 ] || set -- 1 2 4 8
+log=$build/tests.log
+passed=0 failed=0
+: > "$log"
+
+run() {  # run NAME SECONDS COMMAND…
+    name=$1 limit=$2; shift 2
+    echo "== $name"
+    timeout -k 10 "$limit" "$@" > "$log.part" 2>&1
+    code=$?
+    cat "$log.part" >> "$log"
+    grep -E '^\[  (PASSED|FAILED|SKIPPED) |^\[=====.*ran' "$log.part"
+    ok=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\..*/\1/p' "$log.part" | tail -n 1)
+    bad=$(sed -n 's/^\[  FAILED  \] \([0-9]*\) tests*, listed below.*/\1/p' "$log.part" | tail -n 1)
+    passed=$((passed + ${ok:-0})) failed=$((failed + ${bad:-0}))
+    if [ $code != 0 ]; then
+        [ "${bad:-0}" != 0 ] || { failed=$((failed + 1)); echo "$name ended with code $code"; }
+        grep -vE '^\[ +(OK|RUN|-+) ' "$log.part" | tail -n 60
+    elif [ -z "$ok" ]; then
+        failed=$((failed + 1)); echo "$name: no totals"
+    fi
+}
+
+run "threads" 1500 "$build/tests" --wasp="$build/wasp" --mpiexec="$mpiexec" --python="$python"
+for ranks in "$@"; do
+    [ "$ranks" = 0 ] || run "$ranks MPI ranks" 600 "$mpiexec" -n "$ranks" "$build/tests" --ranks=mpi
+done
+rm -f "$log.part"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
