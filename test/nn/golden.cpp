@@ -141,8 +141,8 @@ TEST_P(GoldenLeNet, WeightsAfterTwentySgdStepsAreThoseOfPyTorch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenLeNet, testing::Values("lenet5", "lenet5-caffe"),
-                         [](const auto& info) {
-                             return info.param == "lenet5" ? "lenet5" : "caffe";
+                         [](const auto& model) {
+                             return model.param == "lenet5" ? "lenet5" : "caffe";
                          });
 
 }  // namespace
