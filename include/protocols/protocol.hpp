@@ -29,6 +29,7 @@ struct Exchange {
     bool pushed = true;          ///< an update of shared weights was made
     double pull_seconds = 0, push_seconds = 0, wait_seconds = 0;
     std::int64_t bytes = 0;  ///< moved between ranks
+    int skipped = 0;         ///< neighbours that were not followed: NaN, or too old
 };
 
 class Protocol {

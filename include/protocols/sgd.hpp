@@ -5,7 +5,8 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
+
+#include "base/aligned.hpp"
 
 namespace wasp {
 
@@ -22,6 +23,7 @@ public:
     void set_learning_rate(float rate) { learning_rate_ = rate; }
     float learning_rate() const { return learning_rate_; }
     float momentum() const { return setup_.momentum; }
+    bool nesterov() const { return setup_.nesterov; }
 
     /// The vector to ADD to the weights.   gradients, weights, result: (n). Valid until the next
     /// call.
@@ -32,7 +34,7 @@ public:
 private:
     SgdSetup setup_;
     float learning_rate_ = 0.01F;
-    std::vector<float> velocity_, step_;  // step_ is used with Nesterov's momentum only
+    AlignedFloats velocity_, step_;  // step_ is used with Nesterov's momentum only
 };
 
 }  // namespace wasp

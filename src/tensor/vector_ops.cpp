@@ -36,6 +36,24 @@ FOR_EACH_CPU void move_range(float p, const float* target, float* x, std::size_t
     for (std::size_t i = 0; i < n; ++i) x[i] += p * (target[i] - x[i]);
 }
 
+FOR_EACH_CPU void momentum_range(const SgdCoefficients& c, const float* g, const float* x, float* u,
+                                 std::size_t n) {
+    if (c.decay == 0) {  // a pass over memory less
+        for (std::size_t i = 0; i < n; ++i) u[i] = c.momentum * u[i] - c.rate * g[i];
+        return;
+    }
+    for (std::size_t i = 0; i < n; ++i) u[i] = c.momentum * u[i] - c.rate * (g[i] + c.decay * x[i]);
+}
+
+FOR_EACH_CPU void nesterov_range(const SgdCoefficients& c, const float* g, const float* x, float* u,
+                                 float* step, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const float fall = c.rate * (g[i] + c.decay * x[i]);
+        u[i] = c.momentum * u[i] - fall;
+        step[i] = c.momentum * u[i] - fall;
+    }
+}
+
 FOR_EACH_CPU float zero_if_finite(const float* x, std::size_t n) {
     float sum = 0;  // x − x is 0 for a finite x, else NaN, and a NaN stays
     for (std::size_t i = 0; i < n; ++i) sum += x[i] - x[i];
@@ -83,6 +101,24 @@ double squared_distance(std::span<const float> x, std::span<const float> y) {
         sum += difference * difference;
     }
     return sum;
+}
+
+void momentum_step(const SgdCoefficients& c, std::span<const float> g, std::span<const float> x,
+                   std::span<float> u) {
+    ASSERT(g.size() == u.size() && x.size() == u.size(), "step of {}, {} and {} floats", g.size(),
+           x.size(), u.size());
+    parallel_ranges(u.size(), grain, [&](std::size_t begin, std::size_t end) {
+        momentum_range(c, &g[begin], &x[begin], &u[begin], end - begin);
+    });
+}
+
+void nesterov_step(const SgdCoefficients& c, std::span<const float> g, std::span<const float> x,
+                   std::span<float> u, std::span<float> step) {
+    ASSERT(g.size() == u.size() && x.size() == u.size() && step.size() == u.size(),
+           "step of {}, {}, {} and {} floats", g.size(), x.size(), u.size(), step.size());
+    parallel_ranges(u.size(), grain, [&](std::size_t begin, std::size_t end) {
+        nesterov_range(c, &g[begin], &x[begin], &u[begin], &step[begin], end - begin);
+    });
 }
 
 void use_threads(int threads) {

@@ -1,0 +1,21 @@
+#include "protocols/sgd.hpp"
+
+#include "tensor/vector_ops.hpp"
+
+namespace wasp {
+
+Sgd::Sgd(std::size_t weights, const SgdSetup& setup)
+    : setup_(setup), velocity_(weights), step_(setup.nesterov ? weights : 0) {}
+
+std::span<const float> Sgd::update(std::span<const float> gradients,
+                                   std::span<const float> weights) {
+    const SgdCoefficients c{setup_.momentum, learning_rate_, setup_.weight_decay};
+    if (!setup_.nesterov) {
+        momentum_step(c, gradients, weights, velocity_);
+        return velocity_;
+    }
+    nesterov_step(c, gradients, weights, velocity_, step_);
+    return step_;
+}
+
+}  // namespace wasp
