@@ -20,7 +20,7 @@ BLAS_DIR   := $(LIB_DIR)/openblas-openmp
 BLAS_FLAGS := -isystem /usr/include/x86_64-linux-gnu/openblas-openmp
 BLAS_LIBS  := -L$(BLAS_DIR) -lopenblas -Wl,-rpath,$(BLAS_DIR)
 HDF5_FLAGS := -isystem /usr/include/hdf5/serial
-HDF5_LIBS  := -L$(LIB_DIR)/hdf5/serial -lhdf5 -Wl,-rpath,$(LIB_DIR)/hdf5/serial
+HDF5_LIBS  := -L$(LIB_DIR)/hdf5/serial -lhdf5_hl -lhdf5 -Wl,-rpath,$(LIB_DIR)/hdf5/serial
 OTHER_FLAGS := -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1
 OTHER_LIBS := -lfmt -lz -ltomlplusplus -lhwloc
 TEST_LIBS  := -lgtest

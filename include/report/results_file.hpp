@@ -24,7 +24,7 @@ struct StepRow {  ///< one step of one rank; seconds since the start of training
     double seconds = 0;
     float loss = 0, weight = 1;
     std::int64_t version = 0, staleness = 0;
-    double compute = 0, pull = 0, push = 0, wait = 0;
+    double compute = 0, pull = 0, push = 0, wait = 0, poll = 0;
 };
 
 struct RankRow {
@@ -34,7 +34,9 @@ struct RankRow {
     double compute = 0, pull = 0, push = 0, wait = 0, poll = 0, data = 0;  ///< seconds
     std::int64_t bytes = 0, dropped = 0;
     std::vector<std::int64_t> staleness;  ///< histogram: count per s of every push of the rank
-    std::vector<StepRow> steps;           ///< thinned
+    std::vector<StepRow> steps;           ///< every record_every-th, beginning with the first
+    int socket = -1;                      ///< -1: unknown, or not bound to one
+    double weight_sum = 0;                ///< Σ w over the rank's updates
 };
 
 struct ModelRow {      ///< one of the final models
@@ -48,16 +50,19 @@ struct Results {
     std::vector<CurveRow> curve;
     std::vector<RankRow> ranks;
     std::vector<ModelRow> models;
+    std::int64_t record_every = 1;  ///< thinning of RankRow::steps
 };
 
 class ResultsFile {
 public:
-    /// Takes the name: creates the file at once.
-    /// Error: it exists (unless `unique`, which numbers the name), or its folder can't be written
-    /// to.
+    /// Takes the name: creates the file at once, with status "running" and no rows.
+    /// unique: when run.h5 is taken, run-2.h5, run-3.h5, … is tried; see path().
+    /// Error: it exists, or its folder is missing or can't be written to (exit code 2); the disk is
+    /// full (1).
     ResultsFile(const std::filesystem::path& path, bool unique);
 
-    /// Error: the disk is full or the like, with the path; the last complete file stays.
+    /// Error: the disk is full or the like, with the path (exit code 1); the last complete file
+    /// stays.
     void write(const Results& results);
 
     const std::filesystem::path& path() const { return path_; }
@@ -66,7 +71,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// Error: not a results file, with the reason.
+/// Error: missing, broken or not a results file, with the reason (exit code 2).
 Results read_results(const std::filesystem::path& path);
 
 }  // namespace wasp

@@ -1,0 +1,24 @@
+/// Files that are complete at every moment: whoever opens `path` sees the old bytes or the new
+/// ones, also after a crash, kill -9 or a full disk.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+namespace wasp::h5 {
+
+// Errors of all: exit code 2 when the path is at fault (no such folder, no permission, read-only,
+// a folder), 1 when the machine is (disk full, quota, input/output error). Nothing is left behind.
+
+/// Write aside in the same folder, sync, rename over `path`, sync the folder.
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+
+/// The same for a name that is not taken; of several processes that try, on any node, one succeeds.
+/// False: `path` exists; it is untouched.
+bool create_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+
+/// Whether `path` could be written: by writing beside it. For a check before hours of work.
+void check_writable(const std::filesystem::path& path);
+
+}  // namespace wasp::h5

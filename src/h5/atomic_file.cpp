@@ -1,0 +1,154 @@
+#include "h5/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace wasp::h5 {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(int error, const fs::path& path) {
+    const char* advice = "";
+    auto code = ExitCode::usage;
+    switch (error) {
+        case ENOENT:
+            advice = "; create its folder first";
+            break;
+        case EACCES:
+        case EPERM:
+        case EROFS:
+            advice = "; choose a folder that you may write to";
+            break;
+        case EISDIR:
+            advice = "; give a file name inside it";
+            break;
+        case ENOTDIR:
+        case ENAMETOOLONG:
+        case ELOOP:
+            advice = "; choose another path";
+            break;
+        case ENOSPC:
+        case EDQUOT:
+        case EFBIG:
+            advice = "; free some space or choose another disk";
+            code = ExitCode::fault;
+            break;
+        default:
+            code = ExitCode::fault;
+    }
+    throw Error(code,
+                fmt::format("can't write '{}': {}{}", path.string(), std::strerror(error), advice));
+}
+
+fs::path folder_of(const fs::path& path) {
+    return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+/// A file beside `path` under a name of its own; removed unless renamed.
+class Aside {
+public:
+    explicit Aside(fs::path path) : path_(std::move(path)) {
+        if (!path_.has_filename()) fail(EISDIR, path_);
+        std::random_device random;
+        do {
+            // A prefix of the name only, so that a long one stays within the limit of 255 bytes.
+            const std::string name = path_.filename().string().substr(0, 200);
+            aside_ = folder_of(path_) / fmt::format(".{}.{:08x}.part", name, random());
+            file_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        } while (file_ < 0 && errno == EEXIST);
+        if (file_ < 0) fail(errno, path_);
+        exists_ = true;
+    }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+    ~Aside() {
+        if (file_ >= 0) close(file_);
+        if (exists_) unlink(aside_.c_str());
+    }
+
+    void write(std::span<const std::byte> bytes) {
+        while (!bytes.empty()) {
+            const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) fail(errno, path_);
+            bytes = bytes.subspan(static_cast<std::size_t>(written));
+        }
+        check(fsync(file_) == 0);
+        check(close(std::exchange(file_, -1)) == 0);  // NFS tells of a full disk here
+    }
+
+    void rename_over() {
+        check(rename(aside_.c_str(), path_.c_str()) == 0);
+        exists_ = false;
+        sync_folder();
+    }
+
+    /// Not rename(), which would replace; a link is exclusive on NFS and Lustre, too.
+    bool link_new() {
+        if (link(aside_.c_str(), path_.c_str()) == 0) {
+            sync_folder();
+            return true;
+        }
+        if (errno == EEXIST) return false;
+        check(errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK);
+        // No hard links here (FAT, some FUSE): take the name empty, then replace it at once.
+        const int taken = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (taken < 0 && errno == EEXIST) return false;
+        check(taken >= 0);
+        close(taken);
+        rename_over();
+        return true;
+    }
+
+private:
+    void check(bool fine) const {
+        if (!fine) fail(errno, path_);
+    }
+
+    /// Makes the new name durable. Some file systems can't sync folders; they need not.
+    void sync_folder() const {
+        const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (folder < 0) return;  // a folder that may be written but not read
+        const bool fine = fsync(folder) == 0 || errno == EINVAL || errno == EBADF;
+        const int error = errno;
+        close(folder);
+        if (!fine) fail(error, path_);
+    }
+
+    fs::path path_, aside_;
+    int file_ = -1;
+    bool exists_ = false;
+};
+
+}  // namespace
+
+void replace_file(const fs::path& path, std::span<const std::byte> bytes) {
+    Aside aside(path);
+    aside.write(bytes);
+    aside.rename_over();
+}
+
+bool create_file(const fs::path& path, std::span<const std::byte> bytes) {
+    Aside aside(path);
+    aside.write(bytes);
+    return aside.link_new();
+}
+
+void check_writable(const fs::path& path) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) fail(EISDIR, path);
+    const Aside aside(path);
+}
+
+}  // namespace wasp::h5
