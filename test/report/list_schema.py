@@ -23,7 +23,7 @@ def list_dataset(item):
         line += f" units {item.attrs['units']}"
     if any(d.label for d in item.dims):
         line += " along " + ", ".join(f"{d.label}={d[0].name}" for d in item.dims)
-    if item.is_scale:
+    if h5py.h5ds.is_scale(item.id):
         line += " (scale)"
     if "description" not in item.attrs:
         line += " WITHOUT DESCRIPTION"
