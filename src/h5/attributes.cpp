@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "failure.hpp"
+#include "source.hpp"
+
+namespace wasp::h5 {
+
+namespace {
+
+constexpr std::size_t largest_attribute = std::size_t{1} << 20U;  // bytes
+
+struct OpenAttribute {
+    Handle object, attribute, type, space;
+    std::string where;
+    std::size_t count = 0;  ///< values
+    std::size_t bytes() const { return count * H5Tget_size(type.get()); }
+
+    void read(hid_t as, void* into) const {
+        REQUIRE(H5Aread(attribute.get(), as, into) >= 0, "{}: can't be read: {}", where,
+                library_reason());
+    }
+};
+
+/// Empty: there is none of that name.
+std::optional<OpenAttribute> open_attribute(const File::Source& source, const std::string& object,
+                                            const std::string& name) {
+    OpenAttribute open;
+    open.object = open_object(source, object);
+    open.where = fmt::format("{}: attribute '{}'", source.where(object), name);
+    if (H5Aexists(open.object.get(), name.c_str()) <= 0) return std::nullopt;
+    open.attribute = Handle(H5Aopen(open.object.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
+    REQUIRE(open.attribute, "{}: can't be opened: {}", open.where, library_reason());
+    open.type = Handle(H5Aget_type(open.attribute.get()), H5Tclose);
+    open.space = Handle(H5Aget_space(open.attribute.get()), H5Sclose);
+    const auto count = H5Sget_simple_extent_npoints(open.space.get());
+    open.count = static_cast<std::size_t>(std::max<hssize_t>(count, 0));
+    REQUIRE(open.count <= largest_attribute && open.bytes() <= largest_attribute,
+            "{}: is larger than {} bytes", open.where, largest_attribute);
+    return open;
+}
+
+/// values: strings one after the other as the type says, in memory of the library's where variable.
+std::vector<std::string> split_texts(hid_t type, std::size_t count, const std::byte* values) {
+    std::vector<std::string> texts;
+    const std::size_t length = H5Tget_size(type);
+    for (std::size_t i = 0; i < count; ++i, values += length) {
+        if (H5Tis_variable_str(type) > 0) {
+            const char* text = nullptr;
+            std::memcpy(&text, values, sizeof text);
+            texts.emplace_back(text == nullptr ? "" : text);
+        } else {
+            const auto* text = reinterpret_cast<const char*>(values);
+            texts.emplace_back(text, strnlen(text, length));
+        }
+    }
+    for (auto& text : texts)  // padding of Fortran's and of h5py's fixed strings
+        while (!text.empty() && text.back() == ' ') text.pop_back();
+    return texts;
+}
+
+std::vector<std::string> read_texts(const OpenAttribute& open) {
+    std::vector<std::byte> values(open.bytes());
+    open.read(open.type.get(), values.data());
+    auto texts = split_texts(open.type.get(), open.count, values.data());
+    if (H5Tis_variable_str(open.type.get()) > 0)
+        H5Dvlen_reclaim(open.type.get(), open.space.get(), H5P_DEFAULT, values.data());
+    return texts;
+}
+
+Attribute read_numbers(const OpenAttribute& open, const Element& element) {
+    std::vector<std::byte> stored(open.bytes());
+    open.read(open.type.get(), stored.data());
+    std::vector<double> values(open.count);
+    to_doubles(element, stored, values);
+    if (H5Sget_simple_extent_type(open.space.get()) != H5S_SCALAR) return values;
+    if (element.kind == Element::Kind::truth) return values[0] != 0;
+    if (element.kind == Element::Kind::real) return values[0];
+    std::int64_t whole = 0;  // not by way of double, which has 53 bits
+    open.read(H5T_NATIVE_INT64, &whole);
+    return whole;
+}
+
+Attribute read_attribute(const OpenAttribute& open) {
+    REQUIRE(open.count > 0, "{}: is empty", open.where);
+    if (H5Tget_class(open.type.get()) == H5T_STRING) {
+        auto texts = read_texts(open);
+        REQUIRE(texts.size() == 1, "{}: expected one string, found {}", open.where, texts.size());
+        return texts[0];
+    }
+    const auto element = element_of(open.type.get());
+    REQUIRE(element, "{}: expected numbers or text, found {}", open.where,
+            type_name(open.type.get()));
+    return read_numbers(open, *element);
+}
+
+/// One field of the records alone, in the library's native form.
+Column read_column(const OpenAttribute& open, unsigned member) {
+    const hid_t records = open.type.get();
+    const Handle field(H5Tget_member_type(records, member), H5Tclose);
+    const auto kind = H5Tget_class(field.get());
+    const bool numbers = element_of(field.get()).has_value();
+    const Handle value(numbers ? H5Tcopy(H5T_NATIVE_INT64) : H5Tcopy(field.get()), H5Tclose);
+    const std::size_t bytes = H5Tget_size(value.get());
+    const Handle record(H5Tcreate(H5T_COMPOUND, bytes), H5Tclose);
+    char* name = H5Tget_member_name(records, member);
+    H5Tinsert(record.get(), name, 0, value.get());
+    H5free_memory(name);
+    std::vector<std::byte> values(open.count * bytes);
+    open.read(record.get(), values.data());
+
+    Column column;
+    if (kind == H5T_STRING) {
+        column.texts = split_texts(value.get(), open.count, values.data());
+        if (H5Tis_variable_str(value.get()) > 0)
+            H5Dvlen_reclaim(record.get(), open.space.get(), H5P_DEFAULT, values.data());
+    } else if (numbers) {
+        column.wholes.resize(open.count);
+        std::memcpy(column.wholes.data(), values.data(), values.size());
+    } else if (kind == H5T_REFERENCE && H5Tequal(field.get(), H5T_STD_REF_OBJ) > 0) {
+        for (std::size_t i = 0; i < open.count; ++i) {
+            std::array<char, 512> path{};
+            const auto length = H5Rget_name(open.object.get(), H5R_OBJECT, &values[i * bytes],
+                                            path.data(), path.size());
+            column.references.emplace_back(length > 0 ? path.data() : "");
+        }
+    }
+    return column;
+}
+
+}  // namespace
+
+bool File::has_attribute(const std::string& object, const std::string& name) const {
+    const Handle opened = open_object(*source_, object);
+    return H5Aexists(opened.get(), name.c_str()) > 0;
+}
+
+std::optional<Attribute> File::attribute(const std::string& object, const std::string& name) const {
+    const auto open = open_attribute(*source_, object, name);
+    if (!open) return std::nullopt;
+    return read_attribute(*open);
+}
+
+std::map<std::string, Attribute> File::attributes(const std::string& object) const {
+    constexpr std::size_t most = 10'000;
+    const Handle opened = open_object(*source_, object);
+    std::vector<std::string> names;
+    const auto add = [](hid_t, const char* name, const H5A_info_t*, void* into) -> herr_t {
+        auto& known = *static_cast<std::vector<std::string>*>(into);
+        known.emplace_back(name);
+        return known.size() < most ? 0 : 1;
+    };
+    H5Aiterate2(opened.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add, &names);
+    std::map<std::string, Attribute> all;
+    for (const auto& name : names)
+        if (auto value = attribute(object, name)) all.emplace(name, std::move(*value));
+    return all;
+}
+
+std::map<std::string, Column> File::records(const std::string& object, const std::string& name,
+                                            std::span<const std::string_view> fields) const {
+    const auto open = open_attribute(*source_, object, name);
+    REQUIRE(open && H5Tget_class(open->type.get()) == H5T_COMPOUND,
+            "{}: expected an attribute '{}' that is a list of records", source_->where(object),
+            name);
+    std::map<std::string, Column> columns;
+    for (const auto field : fields) {
+        const std::string key(field);
+        const int member = H5Tget_member_index(open->type.get(), key.c_str());
+        if (member < 0) continue;
+        columns.emplace(key, read_column(*open, static_cast<unsigned>(member)));
+    }
+    return columns;
+}
+
+}  // namespace wasp::h5

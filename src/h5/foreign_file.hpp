@@ -1,0 +1,13 @@
+/// Private to src/h5/: what a file is that is not HDF5.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace wasp::h5 {
+
+/// Checks that `path` can be read and carries an HDF5 signature, without the library.
+/// Error: as File's constructor, for what is not HDF5.
+void check_signature(const std::filesystem::path& path);
+
+}  // namespace wasp::h5
