@@ -103,8 +103,13 @@ $(foreach isa,$(SIMD),$(eval $(call SIMD_RULE,$(isa))))
 # Which kernels were built: the dispatcher must not name others.
 $B/src/tensor/dispatch.o: CPPFLAGS += $(foreach isa,$(SIMD),-DHAVE_SIMD_$(isa))
 
-# What a build is made with goes into every results file.
-$B/src/report/provenance.o: CPPFLAGS += -DBUILD_FLAGS='"$(MACHINE) $(MODE): $(CXXFLAGS) $(ARCH_FLAGS)"'
+# What a build is made with goes into every results file. A new commit rebuilds that one object.
+COMMIT := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+$B/commit: FORCE
+	@mkdir -p $B; echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
+$B/src/report/provenance.o: $B/commit
+$B/src/report/provenance.o: CPPFLAGS += -DGIT_COMMIT='"$(COMMIT)"' \
+    -DBUILD_FLAGS='"$(MACHINE) $(MODE): $(CXXFLAGS) $(ARCH_FLAGS)"'
 
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $B/src/app/main.d
 .PHONY: all quickstart check test bench lint rooms format deps clean info help FORCE

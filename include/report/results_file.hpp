@@ -36,6 +36,7 @@ struct RankRow {
     std::vector<std::int64_t> staleness;  ///< histogram: count per s of every push of the rank
     std::vector<StepRow> steps;           ///< every record_every-th, beginning with the first
     int socket = -1;                      ///< -1: unknown, or not bound to one
+    std::string cpus;                     ///< that it is bound to, e.g. "0-3"
     double weight_sum = 0;                ///< Σ w over the rank's updates
 };
 

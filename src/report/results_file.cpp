@@ -30,6 +30,15 @@ void add_dataset(Writer& writer, const std::string& path, const h5::Values& valu
     writer.attribute(path, "description", description);
 }
 
+template <class Row>
+void add_texts(Writer& writer, const std::string& path, const std::vector<Row>& rows,
+               std::string Row::*member, const char* description) {
+    std::vector<std::string> texts;
+    for (const auto& row : rows) texts.push_back(row.*member);
+    writer.dataset(path, texts);
+    writer.attribute(path, "description", description);
+}
+
 template <class Row, class Columns>
 void add_columns(Writer& writer, const std::string& group, const std::vector<Row>& rows,
                  const Columns& columns) {
@@ -67,11 +76,10 @@ void add_ranks(Writer& writer, const Results& results) {
     writer.group("/ranks");
     add_dataset(writer, "/ranks/rank", counted(results.ranks.size(), 1), {results.ranks.size()},
                 "1", "number of the rank");
-    std::vector<std::string> hosts;
-    for (const auto& rank : results.ranks) hosts.push_back(rank.host);
-    writer.dataset("/ranks/host", hosts);
-    writer.attribute("/ranks/host", "description", "name of the node");
+    add_texts(writer, "/ranks/host", results.ranks, &RankRow::host, "name of the rank's node");
+    add_texts(writer, "/ranks/cpus", results.ranks, &RankRow::cpus, "CPUs that it may run on");
     writer.attach_scale("/ranks/host", 0, "/ranks/rank", "rank");
+    writer.attach_scale("/ranks/cpus", 0, "/ranks/rank", "rank");
     add_columns(writer, "/ranks", results.ranks, schema::ranks);
     attach(writer, "/ranks", schema::ranks, 0, "/ranks/rank", "rank");
 }
@@ -125,11 +133,8 @@ void add_staleness(Writer& writer, const Results& results) {
 }
 
 void add_models(Writer& writer, const Results& results) {
-    std::vector<std::string> names;
-    for (const auto& model : results.models) names.push_back(model.name);
     writer.group("/models");
-    writer.dataset("/models/name", names);
-    writer.attribute("/models/name", "description", "the run's final models");
+    add_texts(writer, "/models/name", results.models, &ModelRow::name, "the run's final models");
     add_columns(writer, "/models", results.models, schema::models);
     attach(writer, "/models", schema::models, 0, "/models/name", "name");
 }
