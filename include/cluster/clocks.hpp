@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "cluster/cluster.hpp"
 
@@ -29,10 +32,14 @@ public:
     void wait_for_all_retired();
 
 private:
+    std::span<const std::int64_t> look();
+    std::string behind(std::int64_t at_least);
+
     Cluster& cluster_;
     int first_;
     std::int64_t mine_ = 0;
-    std::unique_ptr<Counters> counters_;
+    std::unique_ptr<Counters> counters_;  // on rank 0, one a rank
+    std::vector<std::int64_t> seen_;      // of the workers, at the last look; clocks never go back
 };
 
 }  // namespace wasp

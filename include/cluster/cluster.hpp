@@ -47,6 +47,8 @@ class Counters {
 public:
     virtual ~Counters() = default;
     virtual std::int64_t read(int rank, std::size_t index) = 0;
+    /// The counters [first, first + out.size()) of `rank`, each read by itself, in one message.
+    virtual void read(int rank, std::size_t first, std::span<std::int64_t> out) = 0;
     /// Returns the value before.
     virtual std::int64_t fetch_add(int rank, std::size_t index, std::int64_t delta) = 0;
 };
@@ -88,8 +90,9 @@ public:
     /// wait.
     virtual void poll() = 0;
 
-    /// Give the core to another rank for a moment: part of every wait.
-    virtual void yield() = 0;
+    /// Give the core to another rank for a moment: part of every wait, which says how long it has
+    /// lasted so far (where ranks outnumber cores, a long one naps instead of taking turns).
+    virtual void yield(double waited_seconds) = 0;
 
     /// Seconds since the start of the cluster; virtual ones where time is.
     virtual double seconds() const = 0;

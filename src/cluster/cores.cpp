@@ -1,0 +1,31 @@
+#include "cores.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace wasp {
+
+int usable_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+}
+
+// Ranks that only take turns still get their share of a core, and the one they wait for gets no
+// more than its own. So a long wait naps: for an eighth of what it has lasted, which is also the
+// most that a nap can cost.
+void take_turns(bool crowded, double waited_seconds) {
+    constexpr double patience = 50e-6;
+    constexpr double longest_nap = 1e-3;
+    if (!crowded || waited_seconds < patience) {
+        sched_yield();
+        return;
+    }
+    const double nap = std::min(waited_seconds / 8, longest_nap);
+    std::this_thread::sleep_for(std::chrono::duration<double>(nap));
+}
+
+}  // namespace wasp

@@ -1,0 +1,24 @@
+/// Every call of MPI goes through mpi_check(), and every wait for a request through mpi_wait().
+#pragma once
+
+#include <mpi.h>
+
+#include <string_view>
+
+#include "cluster/cluster.hpp"
+
+#if !defined(MPICH_VERSION) && !defined(WASP_ANY_MPI)
+#error \
+    "wasp is built and tested with MPICH: set MPI_FLAGS and MPI_LIBS (make/generic.mk) to its headers \
+and library, or compile with -DWASP_ANY_MPI to try another MPI"
+#endif
+
+namespace wasp {
+
+/// Error: `code` is not MPI_SUCCESS; names the call and gives the library's own words.
+void mpi_check(int code, std::string_view call);
+
+/// Wait for a request of a nonblocking call, serving others meanwhile.   whom: for the error.
+void mpi_wait(Cluster& cluster, MPI_Request& request, std::string_view whom);
+
+}  // namespace wasp

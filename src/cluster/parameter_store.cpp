@@ -1,0 +1,61 @@
+#include "cluster/parameter_store.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace wasp {
+
+// Shards are whole blocks, so that no two of them meet in one.
+ParameterStore::ParameterStore(Cluster& cluster, std::span<const float> weights, int owners)
+    : cluster_(cluster), length_(weights.size()), owners_(owners) {
+    ENSURE(owners >= 1 && owners <= cluster.size(), "a store on {} of {} ranks", owners,
+           cluster.size());
+    const auto n = static_cast<std::size_t>(owners);
+    const std::size_t blocks = (length_ + Window::block - 1) / Window::block;
+    shard_ = std::max<std::size_t>(1, (blocks + n - 1) / n) * Window::block;
+    const std::size_t begin = std::min(length_, static_cast<std::size_t>(cluster.rank()) * shard_);
+    const std::size_t mine = cluster.rank() < owners ? std::min(shard_, length_ - begin) : 0;
+    window_ = cluster.make_window(mine);
+    versions_ = cluster.make_counters(counters);
+    if (mine > 0) window_->put(cluster.rank(), 0, weights.subspan(begin, mine));
+    cluster.barrier();
+}
+
+// Each rank begins with another shard: so they are spread over the owners at every moment.
+template <class Move>
+void ParameterStore::for_each_shard(std::size_t length, Move move) {
+    ENSURE(length == length_, "a store of {} weights was given {}", length_, length);
+    for (int i = 0; i < owners_; ++i) {
+        const int owner = (cluster_.rank() + i) % owners_;
+        const std::size_t begin = static_cast<std::size_t>(owner) * shard_;
+        if (begin < length_) move(owner, begin, std::min(shard_, length_ - begin));
+    }
+}
+
+std::int64_t ParameterStore::issue() {
+    return versions_->fetch_add(0, issued_counter, 1);
+}
+
+void ParameterStore::push(float scale, std::span<const float> update) {
+    for_each_shard(update.size(), [&](int owner, std::size_t begin, std::size_t count) {
+        window_->add(owner, 0, scale, update.subspan(begin, count));
+    });
+    versions_->fetch_add(0, done_counter, 1);
+}
+
+std::int64_t ParameterStore::version() {
+    return versions_->read(0, done_counter);
+}
+
+std::int64_t ParameterStore::issued() {
+    return versions_->read(0, issued_counter);
+}
+
+void ParameterStore::pull(std::span<float> out) {
+    for_each_shard(out.size(), [&](int owner, std::size_t begin, std::size_t count) {
+        window_->get(owner, 0, out.subspan(begin, count));
+    });
+}
+
+}  // namespace wasp

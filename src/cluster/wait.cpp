@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "base/error.hpp"
+#include "cluster/cluster.hpp"
+
+namespace wasp {
+
+namespace {
+
+// What one rank tells the others about its part of collectively(): the exit code, then the message.
+std::vector<std::byte> pack(const Error& error) {
+    const std::string message = error.what();
+    std::vector<std::byte> bytes(1 + message.size());
+    bytes[0] = static_cast<std::byte>(error.code());
+    std::memcpy(bytes.data() + 1, message.data(), message.size());
+    return bytes;
+}
+
+std::vector<std::byte> outcome_of(const std::function<void()>& work) {
+    try {
+        work();
+        return {};
+    } catch (const Error& error) {
+        return pack(error);
+    } catch (const std::bad_alloc&) {
+        return pack(Error(ExitCode::fault, "out of memory"));
+    } catch (const std::exception& error) {
+        return pack(Error(ExitCode::fault, error.what()));
+    }
+}
+
+}  // namespace
+
+void wait_until(Cluster& cluster, const std::function<bool()>& done,
+                const std::function<std::string()>& whom) {
+    if (done()) return;
+    // A rank that was suspended, with its job or by a debugger, comes back to a late clock: no
+    // single turn counts for more than this.
+    constexpr double longest_turn = 1.0;
+    double waited = 0;
+    double last = cluster.seconds();
+    do {
+        cluster.poll();
+        cluster.check_alive();
+        ENSURE(waited <= cluster.stall_seconds(), "waited {:.3g} s for {}", cluster.stall_seconds(),
+               whom());
+        cluster.yield(waited);
+        const double now = cluster.seconds();
+        waited += std::min(now - last, longest_turn);
+        last = now;
+    } while (!done());
+}
+
+void collectively(Cluster& cluster, const std::function<void()>& work) {
+    constexpr int judge = 0;
+    const auto mine = outcome_of(work);
+    double failures = mine.empty() ? 0 : 1;
+    cluster.sum(std::span(&failures, 1));
+    if (failures == 0) return;
+    const auto outcomes = cluster.gather(mine, judge);
+    std::vector<std::byte> worst;
+    for (const auto& outcome : outcomes)
+        if (worst.empty()) worst = outcome;
+    std::uint64_t size = worst.size();
+    cluster.broadcast(std::as_writable_bytes(std::span(&size, 1)), judge);
+    worst.resize(size);
+    cluster.broadcast(worst, judge);
+    const auto code = static_cast<ExitCode>(worst[0]);
+    throw Error(code, std::string(reinterpret_cast<const char*>(worst.data() + 1), size - 1));
+}
+
+}  // namespace wasp
