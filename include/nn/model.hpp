@@ -78,6 +78,8 @@ struct ModelSetup {
     int largest_batch = 64;  ///< images; buffers are made for it once
     std::uint64_t seed = 1;
     Initialisation initialisation = Initialisation::pytorch;
+    std::string_view simd =
+        {};  ///< instruction set, see tensor/kernels.hpp; empty: the machine's best
 };
 
 /// Error: unknown name (lists the known ones), or images that the network can't take.

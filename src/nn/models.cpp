@@ -1,0 +1,146 @@
+// The table of models. Adding one: a function that lists its layers, and a row.
+#include <array>
+
+#include "activation.hpp"
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "convolution.hpp"
+#include "dropout.hpp"
+#include "linear.hpp"
+#include "max_pooling.hpp"
+#include "mean_pooling.hpp"
+#include "network.hpp"
+
+namespace wasp {
+
+namespace {
+
+/// Puts layers one on top of the other, with PyTorch's names: conv1, conv2, …, fc1, fc2, ….
+class Builder {
+public:
+    Builder(std::string_view model, const ModelSetup& setup)
+        : model_(model),
+          setup_(setup),
+          shape_{setup.image.channels, setup.image.height, setup.image.width} {}
+
+    Builder& convolution(int outputs, int kernel, int padding = 0) {
+        const std::string name = fmt::format("conv{}", ++convolutions_);
+        require(kernel - 2 * padding, name);
+        return add<Convolution>(name, shape_, outputs, kernel, padding);
+    }
+    Builder& max_pooling(int window) {
+        require(window, fmt::format("the pooling after conv{}", convolutions_));
+        return add<MaxPooling>(shape_, window);
+    }
+    Builder& mean_pooling(int window) {
+        require(window, fmt::format("the pooling after conv{}", convolutions_));
+        return add<MeanPooling>(shape_, window);
+    }
+    Builder& linear(int outputs) {
+        return add<Linear>(fmt::format("fc{}", ++linears_), shape_, outputs);
+    }
+    Builder& relu() { return add<Relu>(shape_); }
+    Builder& tanh() { return add<Tanh>(shape_); }
+    Builder& dropout(double probability) { return add<Dropout>(shape_, probability, setup_.seed); }
+
+    int classes() const { return setup_.classes; }
+    Layers take() { return std::move(layers_); }
+
+private:
+    template <class Kind, class... Arguments>
+    Builder& add(Arguments&&... arguments) {
+        layers_.push_back(std::make_unique<Kind>(std::forward<Arguments>(arguments)...));
+        shape_ = layers_.back()->output;
+        return *this;
+    }
+
+    void require(int pixels, const std::string& what) const {
+        REQUIRE(
+            shape_.height >= pixels && shape_.width >= pixels,
+            "{} can't take images of {} × {}: {} meets only {} × {} of at least {} × {} pixels; "
+            "take larger images, or --model mlp",
+            model_, setup_.image.height, setup_.image.width, what, shape_.height, shape_.width,
+            pixels, pixels);
+    }
+
+    std::string_view model_;
+    const ModelSetup& setup_;
+    Shape shape_;
+    int convolutions_ = 0, linears_ = 0;
+    Layers layers_;
+};
+
+// max(relu(x)) = relu(max(x)), and so are the gradients: after pooling there is a quarter to do.
+void lenet5(Builder& net) {
+    net.convolution(6, 5, 2).max_pooling(2).relu();
+    net.convolution(16, 5).max_pooling(2).relu();
+    net.linear(120).relu().linear(84).relu().linear(net.classes());
+}
+
+void lenet5_caffe(Builder& net) {
+    net.convolution(20, 5).max_pooling(2);
+    net.convolution(50, 5).max_pooling(2);
+    net.linear(500).relu().linear(net.classes());
+}
+
+void lenet5_tanh(Builder& net) {
+    net.convolution(6, 5, 2).tanh().mean_pooling(2);
+    net.convolution(16, 5).tanh().mean_pooling(2);
+    net.linear(120).tanh().linear(84).tanh().linear(net.classes());
+}
+
+void mlp(Builder& net) {
+    net.linear(128).relu().linear(net.classes());
+}
+
+void mlp_dropout(Builder& net) {
+    net.linear(512).relu().dropout(0.5).linear(net.classes());
+}
+
+struct Row {
+    std::string_view name;
+    void (*build)(Builder&);
+    std::string_view text;
+};
+
+constexpr auto table = std::to_array<Row>({
+    {"lenet5", lenet5,
+     "conv 6 5×5 pad 2, pool, conv 16 5×5, pool, linear 120, 84, classes; ReLU, max pooling "
+     "(after LeCun et al. 1998)"},
+    {"lenet5-caffe", lenet5_caffe,
+     "conv 20 5×5, pool, conv 50 5×5, pool, linear 500, ReLU, classes; max pooling (Caffe's)"},
+    {"lenet5-tanh", lenet5_tanh, "lenet5 with tanh and mean pooling, nearer to the paper of 1998"},
+    {"mlp", mlp, "linear 128, ReLU, classes"},
+    {"mlp-dropout", mlp_dropout, "linear 512, ReLU, dropout 0.5, classes"},
+});
+
+}  // namespace
+
+std::unique_ptr<Model> make_model(std::string_view name, const ModelSetup& setup) {
+    std::vector<std::string_view> names;
+    for (const auto& row : table) {
+        names.push_back(row.name);
+        if (row.name != name) continue;
+        const auto& [channels, height, width] = setup.image;
+        REQUIRE(channels > 0 && height > 0 && width > 0, "images of {} × {} × {} pixels", channels,
+                height, width);
+        REQUIRE(setup.classes > 1, "a network for {} classes: there must be two at least",
+                setup.classes);
+        Builder builder(name, setup);
+        row.build(builder);
+        return std::make_unique<Network>(std::string(name), setup, builder.take());
+    }
+    throw Error(ExitCode::usage, unknown_name("model", name, names));
+}
+
+std::string model_help() {
+    std::string help;
+    for (const auto& row : table) {
+        const auto model = make_model(row.name, {.image = {1, 28, 28}});
+        help +=
+            fmt::format("{:<13}{:>8} weights  {}\n", row.name, model->weights().size(), row.text);
+    }
+    return help + "(weights for ten classes of images of 1 × 28 × 28)\n";
+}
+
+}  // namespace wasp
