@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tensor/image_batch.hpp"
@@ -47,6 +48,11 @@ public:
     virtual std::span<float> gradients() = 0;  ///< the same order
     virtual std::span<float> state() = 0;      ///< running statistics; empty where there are none
     virtual const std::vector<ParameterView>& parameters() const = 0;  ///< views of weights()
+    /// Views of state(), e.g. "bn1.running_mean" (C).
+    virtual const std::vector<ParameterView>& state_views() const {
+        static const std::vector<ParameterView> none;
+        return none;
+    }
 
     virtual const std::string& name() const = 0;
     virtual ImageShape image_shape() const = 0;
@@ -54,17 +60,31 @@ public:
     virtual double flops_per_image()
         const = 0;  ///< multiplications and additions of one training step
 
+    /// What this model counts about itself, for benchmarks: e.g. activation_reorders, 0.
+    virtual std::vector<std::pair<std::string, double>> facts() const { return {}; }
+
     /// Called between layers by the thread that called train_step(), so that a rank can serve
     /// others.
     void set_between_layers(std::function<void()> call) { between_layers_ = std::move(call); }
+
+    /// Called by train_step() as soon as gradients()[offset, offset + count) are final, so that
+    /// they can leave while the rest is computed. The slices cover gradients() exactly once a step;
+    /// a model may report all of them in one call at its end. weights() must stay as they are until
+    /// train_step() returns: the layers below still read theirs.
+    using GradientReady = std::function<void(std::size_t offset, std::size_t count)>;
+    void set_gradient_ready(GradientReady call) { gradient_ready_ = std::move(call); }
 
 protected:
     void between_layers() const {
         if (between_layers_) between_layers_();
     }
+    void gradient_ready(std::size_t offset, std::size_t count) const {
+        if (gradient_ready_) gradient_ready_(offset, count);
+    }
 
 private:
     std::function<void()> between_layers_;
+    GradientReady gradient_ready_;
 };
 
 enum class Initialisation {
