@@ -21,10 +21,13 @@ struct ModelFile {
     std::vector<NamedTensor> tensors;
 };
 
-/// Written aside and renamed.   Error: as ResultsFile::write.
+/// Written aside and renamed; an earlier file of that name is replaced.
+/// Error: the folder is missing or can't be written to (exit code 2); the disk is full (1). The
+/// earlier file stays.
 void write_model_file(const std::filesystem::path& path, const ModelFile& file);
 
-/// Error: missing, not a model file, or shapes that are not those of the stored sizes.
+/// Error: missing, damaged, not a model file, or sizes that do not fit one another (exit code 2).
+/// All values are finite; whether names and shapes suit a network is for the caller to say.
 ModelFile read_model_file(const std::filesystem::path& path);
 
 }  // namespace wasp

@@ -72,7 +72,8 @@ private:
     std::filesystem::path path_;
 };
 
+/// with_steps: RankRow::steps too, which is most of the file.
 /// Error: missing, broken or not a results file, with the reason (exit code 2).
-Results read_results(const std::filesystem::path& path);
+Results read_results(const std::filesystem::path& path, bool with_steps = true);
 
 }  // namespace wasp

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "h5/atomic_file.hpp"
 #include "h5/writer.hpp"
+#include "own_file.hpp"
 #include "schema.hpp"
 
 namespace wasp {
@@ -141,8 +142,8 @@ void add_models(Writer& writer, const Results& results) {
 
 std::vector<std::byte> as_hdf5(const Results& results) {
     Writer writer;
-    writer.attribute("/", "format_version", schema::format_version);
-    writer.attribute("/", "program", schema::program);
+    writer.attribute("/", "format_version", format_version);
+    writer.attribute("/", "program", results_kind.program);
     writer.attribute("/", "note", schema::note);
     writer.attribute("/", "status", results.status);
     for (const auto& [path, attributes] : {std::pair{"/config", &results.config},

@@ -8,8 +8,6 @@
 
 namespace wasp::schema {
 
-inline constexpr std::int64_t format_version = 1;
-inline constexpr auto program = "wasp";
 inline constexpr auto note =
     "WASP (reconstruction): after the public abstract of Ye et al., ICA3PP 2018, "
     "doi:10.1007/978-3-030-05054-2_32";
