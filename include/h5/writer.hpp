@@ -51,7 +51,7 @@ private:
 };
 
 /// Objects are named by paths from the root ("/curve/seconds"); the parents of a dataset or group
-/// must exist. Readable by every HDF5 library.
+/// must exist. Readable by every HDF5 since 1.8.
 /// Error (of all): the library refused, or a name is taken: our own mistakes, exit code 1.
 class Writer {
 public:
@@ -85,8 +85,8 @@ public:
     void attach_scale(const std::string& path, unsigned dimension, const std::string& scale,
                       const std::string& label);
 
-    /// The complete file.
-    std::vector<std::byte> bytes() const;
+    /// The complete file, to which nothing can be added any more. Valid as long as the Writer is.
+    std::span<const std::byte> finish();
 
 private:
     struct File;

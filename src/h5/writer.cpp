@@ -3,6 +3,7 @@
 #include <hdf5_hl.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 
@@ -105,8 +106,64 @@ Storage suitable_storage(const Shape& shape, std::size_t element_bytes) {
     return storage;
 }
 
+namespace {
+
+/// The library's in-memory driver works in this block, which outlives the file: only the bytes that
+/// it leaves at closing are a file that is no longer marked as open for writing.
+/// (H5Fget_file_image() of 1.10 takes the mark off, but leaves the superblock's checksum wrong.)
+struct Image {
+    void* block = nullptr;
+    std::size_t size = 0;
+
+    Image() = default;
+    Image(const Image&) = delete;
+    Image& operator=(const Image&) = delete;
+    ~Image() { std::free(block); }
+
+    static void* resize(void* block, std::size_t size, H5FD_file_image_op_t /*why*/, void* self) {
+        void* larger = std::realloc(block, size);
+        if (larger != nullptr) static_cast<Image*>(self)->block = larger;
+        return larger;
+    }
+    static herr_t keep(void* /*block*/, H5FD_file_image_op_t /*why*/, void* /*self*/) { return 0; }
+    static void* same(void* self) { return self; }
+    static herr_t release(void* /*self*/) { return 0; }
+
+    H5FD_file_image_callbacks_t callbacks() {
+        return {nullptr, nullptr, resize, keep, same, release, this};
+    }
+};
+
+}  // namespace
+
 struct Writer::File {
+    Image image;
     Handle id;
+
+    File() {
+        const std::string path = "/";
+        const auto access = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "properties", path);
+        auto callbacks = image.callbacks();
+        check(H5Pset_file_image_callbacks(access.get(), &callbacks), "memory", path);
+        constexpr std::size_t growth = 1024 * 1024;  // bytes
+        check(H5Pset_fapl_core(access.get(), growth, false), "memory", path);
+        // Since 1.8 metadata carry checksums, without which damage crashes readers.
+        check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18), "a version",
+              path);
+        id = own(H5Fcreate("in memory", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose,
+                 "creation", path);
+    }
+
+    std::span<const std::byte> finish() {
+        if (id) {
+            check(H5Fflush(id.get(), H5F_SCOPE_LOCAL), "writing", "/");
+            const ssize_t size = H5Fget_file_image(id.get(), nullptr, 0);
+            ENSURE(size > 0, "bug: HDF5 refused the size of a file");
+            image.size = static_cast<std::size_t>(size);
+            id = Handle();  // closes it
+        }
+        return {static_cast<const std::byte*>(image.block), image.size};
+    }
 
     Handle open(const std::string& path) const {
         return own(H5Oopen(id.get(), path.c_str(), H5P_DEFAULT), H5Oclose, "opening", path);
@@ -135,16 +192,9 @@ struct Writer::File {
     }
 };
 
-Writer::Writer() : file_(std::make_unique<File>()) {
+Writer::Writer() {
     silence_library();
-    const std::string path = "/";
-    const auto access = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "properties", path);
-    constexpr std::size_t growth = 1024 * 1024;  // bytes
-    check(H5Pset_fapl_core(access.get(), growth, false), "memory", path);
-    // The oldest format is kept: H5Fget_file_image() of libhdf5 1.10 spoils the checksum that newer
-    // superblocks have.
-    file_->id = own(H5Fcreate("in memory", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose,
-                    "creation", path);
+    file_ = std::make_unique<File>();
 }
 
 Writer::~Writer() = default;
@@ -220,14 +270,8 @@ void Writer::attach_scale(const std::string& path, unsigned dimension, const std
     check(H5DSset_label(dataset.get(), dimension, label.c_str()), "a label", path);
 }
 
-std::vector<std::byte> Writer::bytes() const {
-    check(H5Fflush(file_->id.get(), H5F_SCOPE_LOCAL), "flushing", "/");
-    const ssize_t size = H5Fget_file_image(file_->id.get(), nullptr, 0);
-    ENSURE(size > 0, "bug: HDF5 refused the size of a file");
-    std::vector<std::byte> image(static_cast<std::size_t>(size));
-    ENSURE(H5Fget_file_image(file_->id.get(), image.data(), image.size()) == size,
-           "bug: HDF5 refused a file's bytes");
-    return image;
+std::span<const std::byte> Writer::finish() {
+    return file_->finish();
 }
 
 }  // namespace wasp::h5

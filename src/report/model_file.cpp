@@ -89,7 +89,7 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& file) 
         names += (names.empty() ? "" : ",") + tensor.name;
     }
     writer.attribute("/", order, names);
-    h5::replace_file(path, writer.bytes());
+    h5::replace_file(path, writer.finish());
 }
 
 ModelFile read_model_file(const std::filesystem::path& path) {

@@ -140,7 +140,7 @@ void add_models(Writer& writer, const Results& results) {
     attach(writer, "/models", schema::models, 0, "/models/name", "name");
 }
 
-std::vector<std::byte> as_hdf5(const Results& results) {
+Writer as_hdf5(const Results& results) {
     Writer writer;
     writer.attribute("/", "format_version", format_version);
     writer.attribute("/", "program", results_kind.program);
@@ -157,7 +157,7 @@ std::vector<std::byte> as_hdf5(const Results& results) {
     add_steps(writer, results);
     add_staleness(writer, results);
     add_models(writer, results);
-    return writer.bytes();
+    return writer;
 }
 
 std::filesystem::path numbered(const std::filesystem::path& path, int number) {
@@ -171,12 +171,12 @@ std::filesystem::path numbered(const std::filesystem::path& path, int number) {
 }  // namespace
 
 ResultsFile::ResultsFile(const std::filesystem::path& path, bool unique) {
-    const auto empty = as_hdf5({});
+    auto empty = as_hdf5({});
     constexpr int most = 10000;
     const int tries = unique ? most : 1;
     for (int number = 1; number <= tries; ++number) {
         path_ = numbered(path, number);
-        if (h5::create_file(path_, empty)) return;
+        if (h5::create_file(path_, empty.finish())) return;
     }
     REQUIRE(unique, "'{}' exists; give another --out, or --unique to number it", path.string());
     REQUIRE(false, "'{}' and {} numbered files after it exist; choose another --out", path.string(),
@@ -184,7 +184,7 @@ ResultsFile::ResultsFile(const std::filesystem::path& path, bool unique) {
 }
 
 void ResultsFile::write(const Results& results) {
-    h5::replace_file(path_, as_hdf5(results));
+    h5::replace_file(path_, as_hdf5(results).finish());
 }
 
 }  // namespace wasp

@@ -1,4 +1,5 @@
-// Results files: what they hold, that names are claimed once, and that nothing ever leaves half a file.
+// Results files: what they hold, that names are claimed once, and that nothing ever leaves half a
+// file.
 #include "report/results_file.hpp"
 
 #include <gtest/gtest.h>
@@ -38,9 +39,9 @@ TEST(ResultsSchema, IsTheGoldenOne) {
     std::ifstream golden("test/golden/results_schema.txt");
     ASSERT_TRUE(golden) << "run the tests from the project's folder";
     const std::string expected{std::istreambuf_iterator<char>(golden), {}};
-    EXPECT_EQ(output_of(test::options.python + " test/report/list_schema.py " +
-                        file.path().string()),
-              expected);
+    EXPECT_EQ(
+        output_of(test::options.python + " test/report/list_schema.py " + file.path().string()),
+        expected);
 }
 
 TEST(ResultsFileName, IsTakenOnce) {

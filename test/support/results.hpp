@@ -3,25 +3,30 @@
 
 #include <string>
 
+#include "report/provenance.hpp"
 #include "report/results_file.hpp"
+#include "report/summary.hpp"
 
 namespace wasp::test {
 
 inline RankRow example_rank(int number, int steps) {
-    RankRow rank{.host = "node" + std::to_string(number),
-                 .node = number,
-                 .threads = 2,
-                 .samples = 16 * steps,
-                 .updates = steps,
-                 .compute = 0.75 * steps,
-                 .pull = 0.0625 * steps,
-                 .push = 0.0625 * steps,
-                 .wait = 0.125 * number * steps,
-                 .data = 0.0625 * steps,
-                 .bytes = 1000 * steps,
-                 .dropped = number,
-                 .staleness = {1, steps - 1},
-                 .weight_sum = 1 + 0.5 * (steps - 1)};
+    RankRow rank;
+    rank.host = "node" + std::to_string(number);
+    rank.cpus = "0-1";
+    rank.node = number;
+    rank.socket = 0;
+    rank.threads = 2;
+    rank.samples = 16 * steps;
+    rank.updates = steps;
+    rank.weight_sum = 1 + 0.5 * (steps - 1);
+    rank.compute = 0.75 * steps;
+    rank.pull = 0.0625 * steps;
+    rank.push = 0.0625 * steps;
+    rank.wait = 0.125 * number * steps;
+    rank.data = 0.0625 * steps;
+    rank.bytes = 1000 * steps;
+    rank.dropped = number;
+    rank.staleness = {1, steps - 1};
     for (int step = 0; step < steps; ++step)
         rank.steps.push_back({.seconds = step + 1.0,
                               .loss = 2.5F / static_cast<float>(step + 1),
@@ -42,8 +47,6 @@ inline Results example_results() {
                       {"epochs", std::int64_t{2}},
                       {"lr", 0.0625},
                       {"nesterov", false}};
-    results.provenance = {{"hosts", std::string("node0,node1")}};
-    results.summary = {{"final_accuracy", 0.75}, {"reached", true}, {"updates", std::int64_t{7}}};
     results.curve = {{.seconds = 2,
                       .epoch = 1,
                       .samples = 64,
@@ -63,6 +66,11 @@ inline Results example_results() {
     results.ranks = {example_rank(0, 4), example_rank(1, 3)};
     results.models = {
         {.name = "shared", .validation_loss = 0.5, .test_loss = 0.75, .test_accuracy = 0.75}};
+    RunFacts facts;
+    facts.cluster = "2 threads";
+    facts.ranks = results.ranks;
+    results.provenance = provenance(facts);
+    results.summary = as_attributes(summarise(results, 4, std::nullopt));
     return results;
 }
 
