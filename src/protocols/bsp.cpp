@@ -1,0 +1,74 @@
+/// Bulk-synchronous parallel: all take the same step, with the mean of all gradients.
+///     g = (1/P)·Σ gradients of the P workers that have not finished;   θ += u(g)
+/// Every rank computes the same u from the same g, so that momentum needs no messages and replicas
+/// stay identical, bit for bit. Source: Valiant 1990.
+#include <algorithm>
+
+#include "laps.hpp"
+#include "table.hpp"
+#include "tensor/vector_ops.hpp"
+
+namespace wasp {
+
+namespace {
+
+class Bsp final : public Protocol {
+public:
+    explicit Bsp(const ProtocolSetup& setup) : cluster_(setup.cluster), sgd_(setup.sgd) {}
+
+    Exchange exchange(Replica replica, float /*loss*/) override {
+        Exchange record;
+        record.version = version_++;
+        Laps laps(cluster_);
+        const double active = count_active(1);
+        record.wait_seconds = laps.lap();
+        record.weight = static_cast<float>(1 / active);
+        cluster_.sum(replica.gradients);
+        record.push_seconds = laps.lap();
+        scale(record.weight, replica.gradients);
+        axpy(1.0F, sgd_.update(replica.gradients, replica.weights), replica.weights);
+        if (cluster_.size() > 1)
+            record.bytes = static_cast<std::int64_t>(2 * replica.weights.size_bytes());
+        return record;
+    }
+
+    /// Goes on with zeros until all are done; then everyone takes the weights with the most steps.
+    void finish(Replica replica) override {
+        while (count_active(0) > 0) {
+            std::ranges::fill(replica.gradients, 0.0F);
+            cluster_.sum(replica.gradients);
+        }
+        std::vector<double> steps(static_cast<std::size_t>(cluster_.size()));
+        steps[static_cast<std::size_t>(cluster_.rank())] = static_cast<double>(version_);
+        cluster_.sum(steps);
+        const auto most = std::ranges::max_element(steps);
+        cluster_.broadcast(std::as_writable_bytes(replica.weights),
+                           static_cast<int>(most - steps.begin()));
+        version_ = static_cast<std::int64_t>(*most);
+    }
+
+    std::int64_t version() const override { return version_; }
+
+private:
+    /// Where ranks wait for each other: of two sums, this one has nothing to carry.
+    double count_active(double me) {
+        cluster_.sum({&me, 1});
+        return me;
+    }
+
+    Cluster& cluster_;
+    Sgd& sgd_;
+    std::int64_t version_ = 0;
+};
+
+}  // namespace
+
+constinit const ProtocolRow bsp_row{
+    .name = "bsp",
+    .rule = "everyone waits, then weights += u(mean of the P gradients)",
+    .source = "Valiant 1990",
+    .keys = [] { return std::vector<Key>{}; },
+    .make = [](const Settings& /*settings*/, const ProtocolSetup& setup, const Team& /*team*/)
+        -> std::unique_ptr<Protocol> { return std::make_unique<Bsp>(setup); }};
+
+}  // namespace wasp

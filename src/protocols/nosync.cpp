@@ -1,0 +1,180 @@
+/// NoSync: every rank trains its own model, and pressure makes the models converge.
+///     every step:      u = μ·u − η·g;   x += u;   f = EMA of the loss
+///     every τ steps:   publish {step, f, x};   look at my ring neighbours' last publications
+///                      x += p(t)·(target − x),   target from the neighbours' models
+/// A reconstruction: of Isakov, Kinsy, ICANN 2018 (doi 10.1007/978-3-030-01421-6_58) only the
+/// abstract is public: each worker trains a separate model and applies pressure that forces the
+/// models to converge, inspired by particle swarm optimisation. The ring, the target, p(t) and τ
+/// are our reading.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "own_weights.hpp"
+#include "table.hpp"
+#include "tensor/vector_ops.hpp"
+
+namespace wasp {
+
+namespace {
+
+using Kind = Key::Kind;
+
+constexpr std::array targets{
+    Choice{"mean", "the mean of the neighbours"},
+    Choice{"best", "the neighbour with the lowest loss f, or me: then I stay"},
+    Choice{"random", "one neighbour, drawn anew each time"},
+    Choice{"weighted", "the neighbours, weighted by e^-f: the likelihood of their labels"}};
+constexpr std::array applications{
+    Choice{"position", "x += p·(target − x), at each look"},
+    Choice{"velocity", "u += (1−μ)·p·(target − x), each step until the next look"}};
+constexpr std::array exchanges{
+    Choice{"rma", "the last that neighbours published; nobody waits"},
+    Choice{"sendrecv", "both neighbours' publication of the same number; deterministic"}};
+constexpr std::array shards{Choice{"full", "every rank sees all data, in its own order"},
+                            Choice{"disjoint", "every rank its part"}};
+constexpr std::array beginnings{Choice{"same", "all start from one model"},
+                                Choice{"different", "each from its own random model"}};
+
+std::vector<Key> keys() {
+    return {
+        {.name = "tau",
+         .fallback = "16",
+         .low = 1,
+         .high = 1'000'000'000,
+         .meaning = "steps between looks; ranks take turns, except with exchange=sendrecv"},
+        {.name = "target",
+         .kind = Kind::choice,
+         .fallback = "mean",
+         .choices = targets,
+         .meaning = "what I move towards:"},
+        {.name = "p",
+         .kind = Kind::ramp,
+         .fallback = "0.01..0.5",
+         .high = 1,
+         .meaning = "pressure, from the first step to the last; or one number throughout"},
+        {.name = "apply",
+         .kind = Kind::choice,
+         .fallback = "position",
+         .choices = applications,
+         .meaning = "what the pressure changes:"},
+        {.name = "exchange",
+         .kind = Kind::choice,
+         .fallback = "rma",
+         .choices = exchanges,
+         .meaning = "which publications I look at:"},
+        {.name = "max_age",
+         .fallback = "inf",
+         .high = unlimited,
+         .meaning = "steps by which a neighbour may be behind; then it is skipped, and counted"},
+        {.name = "ema",
+         .kind = Kind::number,
+         .fallback = "0.9",
+         .high = 0.9999,
+         .meaning = "f = ema·f + (1−ema)·loss"},
+        {.name = "shards",
+         .kind = Kind::choice,
+         .fallback = "full",
+         .choices = shards,
+         .meaning = "which data a rank sees:"},
+        {.name = "init",
+         .kind = Kind::choice,
+         .fallback = "same",
+         .choices = beginnings,
+         .meaning = "where ranks start:"},
+    };
+}
+
+/// To my left and to my right; one on a ring of two, none alone.
+std::vector<int> ring_neighbours(int rank, int ranks) {
+    const int left = (rank + ranks - 1) % ranks;
+    const int right = (rank + 1) % ranks;
+    if (ranks == 1) return {};
+    if (left == right) return {left};
+    return {left, right};
+}
+
+/// target = Σ shares·models / Σ shares
+void weighted_mean(std::span<const Sight> seen, std::span<const double> shares,
+                   std::span<float> target) {
+    double sum = 0;
+    for (const double share : shares) sum += share;
+    copy(seen[0].model, target);
+    scale(static_cast<float>(shares[0] / sum), target);
+    for (std::size_t i = 1; i < seen.size(); ++i)
+        axpy(static_cast<float>(shares[i] / sum), seen[i].model, target);
+}
+
+bool mean_target(std::span<const Sight> seen, float /*my_loss*/, std::span<float> target) {
+    weighted_mean(seen, std::vector<double>(seen.size(), 1.0), target);
+    return true;
+}
+
+bool best_target(std::span<const Sight> seen, float my_loss, std::span<float> target) {
+    const auto best = std::ranges::min_element(seen, {}, &Sight::loss);
+    if (best->loss >= my_loss) return false;
+    copy(best->model, target);
+    return true;
+}
+
+bool weighted_target(std::span<const Sight> seen, float /*my_loss*/, std::span<float> target) {
+    const auto lowest = std::ranges::min(seen, {}, &Sight::loss).loss;  // e^-f underflows, this not
+    std::vector<double> likelihoods;
+    for (const Sight& sight : seen)
+        likelihoods.push_back(std::exp(static_cast<double>(lowest - sight.loss)));
+    weighted_mean(seen, likelihoods, target);
+    return true;
+}
+
+Target random_target(RandomStream random) {
+    return
+        [random](std::span<const Sight> seen, float /*my_loss*/, std::span<float> target) mutable {
+            copy(seen[random.below(seen.size())].model, target);
+            return true;
+        };
+}
+
+Target make_target(const std::string& name, const ProtocolSetup& setup) {
+    if (name == "best") return best_target;
+    if (name == "random")
+        return random_target(RandomStream(setup.seed, "nosync target", setup.cluster.rank()));
+    if (name == "weighted") return weighted_target;
+    return mean_target;
+}
+
+std::unique_ptr<Protocol> make(const Settings& settings, const ProtocolSetup& setup,
+                               const Team& team) {
+    const int me = setup.cluster.rank();
+    const bool wait = settings.chosen("exchange", "sendrecv");
+    const bool velocity = settings.chosen("apply", "velocity");
+    const std::int64_t tau = settings.whole("tau");
+    REQUIRE(!velocity || !setup.sgd.nesterov(),
+            "nosync: apply=velocity has no meaning with Nesterov's momentum; leave one out");
+    return std::make_unique<OwnWeights>(
+        setup, OwnRule{.neighbours = ring_neighbours(me, team.workers),
+                       .target = make_target(settings.choice("target"), setup),
+                       .strength = settings.ramp("p"),
+                       .apply = velocity ? Apply::velocity : Apply::position,
+                       .period = tau,
+                       .offset = wait ? 0 : me * tau / team.workers,
+                       .wait = wait,
+                       .max_age = settings.whole("max_age"),
+                       .smoothing = settings.number("ema")});
+}
+
+}  // namespace
+
+constinit const ProtocolRow nosync_row{
+    .name = "nosync",
+    .rule =
+        "each rank its own model; every tau steps x += p·(target − x), target from the\n"
+        "         neighbours on a ring (a reconstruction: the paper is public as an abstract "
+        "only)",
+    .source = "Isakov, Kinsy, ICANN 2018, doi 10.1007/978-3-030-01421-6_58",
+    .shares_weights = false,
+    .keys = keys,
+    .make = make};
+
+}  // namespace wasp

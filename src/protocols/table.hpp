@@ -1,0 +1,30 @@
+/// What the table of protocols is made of. Each protocol defines its row in its own file.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "protocols/protocol.hpp"
+#include "settings.hpp"
+
+namespace wasp {
+
+struct ProtocolRow {
+    std::string_view name, rule, source;
+    bool shares_weights = true;
+    std::vector<Key> (*keys)();
+    std::unique_ptr<Protocol> (*make)(const Settings& settings, const ProtocolSetup& setup,
+                                      const Team& team);
+};
+
+extern const ProtocolRow serial_row, bsp_row, asp_row, ssp_row, wasp_row, nosync_row;
+
+/// The key of all protocols that keep their weights in a store.
+inline constexpr Key servers_key{
+    .name = "servers",
+    .fallback = "0",
+    .high = 1'000'000,
+    .meaning = "ranks that hold the weights and do not train; 0: every rank holds a part"};
+
+}  // namespace wasp
