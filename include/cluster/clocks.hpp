@@ -21,15 +21,15 @@ public:
     std::int64_t mine() const { return mine_; }
     std::int64_t slowest();  ///< of the workers that have not retired; very large when all have
 
-    /// Returns when slowest() >= at_least.   Error: stalled; names the ranks behind, with their
-    /// clocks.
-    void wait_for_slowest(std::int64_t at_least);
+    /// Returns when slowest() >= at_least.   progress: see wait_until().
+    /// Error: stalled; names the ranks behind, with their clocks.
+    void wait_for_slowest(std::int64_t at_least, const Progress& progress = {});
 
     /// I am done: nobody waits for me any more.
     void retire();
     bool retired(int rank);
-    /// Returns when all workers have retired.
-    void wait_for_all_retired();
+    /// Returns when all workers have retired.   progress: see wait_until().
+    void wait_for_all_retired(const Progress& progress = {});
 
 private:
     std::span<const std::int64_t> look();

@@ -108,10 +108,14 @@ private:
     double stall_seconds_ = 120;
 };
 
+/// A figure that changes whenever those whom one waits for get on. Empty: there is none.
+using Progress = std::function<std::int64_t()>;
+
 /// Wait until done(), serving others meanwhile.
-/// Error: the wait took longer than stall_seconds(): "waited 120 s for WHOM()", exit code 1.
+/// Error: the wait took longer than stall_seconds(), and progress() stood still all the while:
+/// "waited 120 s for WHOM()", exit code 1.
 void wait_until(Cluster& cluster, const std::function<bool()>& done,
-                const std::function<std::string()>& whom);
+                const std::function<std::string()>& whom, const Progress& progress = {});
 
 /// Run `work` on this rank. When it throws at any rank, every rank throws the error of the lowest
 /// such rank. Collective; `work` must not be.

@@ -37,11 +37,11 @@ std::int64_t Clocks::slowest() {
     return std::ranges::min(look());
 }
 
-void Clocks::wait_for_slowest(std::int64_t at_least) {
+void Clocks::wait_for_slowest(std::int64_t at_least, const Progress& progress) {
     if (std::ranges::min(seen_) >= at_least) return;
     wait_until(
         cluster_, [&] { return slowest() >= at_least; },
-        [&] { return behind(at_least) + fmt::format(" to reach clock {}", at_least); });
+        [&] { return behind(at_least) + fmt::format(" to reach clock {}", at_least); }, progress);
 }
 
 std::string Clocks::behind(std::int64_t at_least) {
@@ -62,9 +62,10 @@ bool Clocks::retired(int rank) {
     return counters_->read(keeper, static_cast<std::size_t>(rank)) >= never;
 }
 
-void Clocks::wait_for_all_retired() {
+void Clocks::wait_for_all_retired(const Progress& progress) {
     wait_until(
-        cluster_, [&] { return slowest() >= never; }, [&] { return behind(never) + " to finish"; });
+        cluster_, [&] { return slowest() >= never; }, [&] { return behind(never) + " to finish"; },
+        progress);
 }
 
 }  // namespace wasp

@@ -35,8 +35,14 @@ std::vector<std::byte> outcome_of(const std::function<void()>& work) {
 }  // namespace
 
 void wait_until(Cluster& cluster, const std::function<bool()>& done,
-                const std::function<std::string()>& whom) {
+                const std::function<std::string()>& whom, const Progress& progress) {
     if (done()) return;
+    std::int64_t last_progress = progress ? progress() : 0;
+    const auto they_got_on = [&] {
+        const std::int64_t before = last_progress;
+        if (progress) last_progress = progress();
+        return last_progress != before;
+    };
     // A rank that was suspended, with its job or by a debugger, comes back to a late clock: no
     // single turn counts for more than this.
     constexpr double longest_turn = 1.0;
@@ -45,6 +51,7 @@ void wait_until(Cluster& cluster, const std::function<bool()>& done,
     do {
         cluster.poll();
         cluster.check_alive();
+        if (waited > cluster.stall_seconds() && they_got_on()) waited = 0;
         ENSURE(waited <= cluster.stall_seconds(), "waited {:.3g} s for {}", cluster.stall_seconds(),
                whom());
         cluster.yield(waited);

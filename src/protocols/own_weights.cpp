@@ -8,7 +8,6 @@
 
 #include "laps.hpp"
 #include "tensor/vector_ops.hpp"
-#include "waiting.hpp"
 
 namespace wasp {
 
@@ -18,6 +17,7 @@ OwnWeights::OwnWeights(const ProtocolSetup& setup, OwnRule rule)
       rule_(std::move(rule)),
       board_(setup.cluster, setup.weights.size()),
       clocks_(setup.cluster),
+      progress_([this] { return clocks_.slowest(); }),
       target_(rule_.neighbours.empty() ? 0 : setup.weights.size()),
       planned_steps_(setup.planned_steps),
       last_sign_(setup.cluster.seconds()) {
@@ -79,12 +79,13 @@ void OwnWeights::publish_and_look(std::span<const float> weights, Exchange& reco
 /// Each has published as often as I have, or has finished.
 void OwnWeights::wait_for_neighbours() {
     for (const Peer& peer : peers_)
-        wait_while_others_progress(
-            cluster_, [&] { return clocks_.slowest(); },
+        wait_until(
+            cluster_,
             [&] {
                 return board_.publications(peer.rank) >= published_ || clocks_.retired(peer.rank);
             },
-            [&] { return fmt::format("publication {} of rank {}", published_, peer.rank); });
+            [&] { return fmt::format("publication {} of rank {}", published_, peer.rank); },
+            progress_);
 }
 
 std::optional<Publication> OwnWeights::look(Peer& peer) {
@@ -115,8 +116,7 @@ void OwnWeights::show_a_sign_of_life() {
 
 void OwnWeights::finish(Replica /*replica*/) {
     clocks_.retire();
-    wait_for_all_retired(
-        cluster_, [&] { return clocks_.slowest(); }, clocks_);
+    clocks_.wait_for_all_retired(progress_);
 }
 
 }  // namespace wasp

@@ -71,7 +71,8 @@ private:
     Sgd& sgd_;
     OwnRule rule_;
     PeerBoard board_;
-    Clocks clocks_;
+    Clocks clocks_;  // tick now and then, as a sign of life
+    Progress progress_;
     std::vector<Peer> peers_;
     AlignedFloats target_;
     bool has_target_ = false;

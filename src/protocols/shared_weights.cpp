@@ -110,7 +110,7 @@ void SharedWeights::finish(Replica replica) {
         meeting_.retire();
         clocks_.retire();
     }
-    wait_for_all_retired(cluster_, progress_, clocks_);
+    clocks_.wait_for_all_retired(progress_);
     version_ = store_.version();
     ENSURE(version_ == store_.issued(), "end of training: {} updates announced, but {} landed",
            store_.issued(), version_);

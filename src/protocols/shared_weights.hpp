@@ -8,9 +8,9 @@
 #include "cluster/clocks.hpp"
 #include "cluster/parameter_store.hpp"
 #include "laps.hpp"
+#include "meeting.hpp"
 #include "protocols/protocol.hpp"
 #include "settings.hpp"
-#include "waiting.hpp"
 #include "weight_functions.hpp"
 
 namespace wasp {

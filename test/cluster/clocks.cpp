@@ -64,5 +64,20 @@ TEST(RanksClocks, TheLateAreNamed) {
     });
 }
 
+TEST(RanksClocks, WhoGetsOnIsNotLate) {
+    on_ranks({1, 2, 4}, [](Cluster& cluster) {
+        Clocks clocks(cluster);
+        const double usual = cluster.stall_seconds();
+        cluster.set_stall_seconds(0.002);
+        std::int64_t looks = 0;
+        // Ten stalls pass, and at each one something has moved.
+        wait_until(
+            cluster, [&] { return looks >= 10; }, [] { return "nobody"; }, [&] { return looks++; });
+        cluster.set_stall_seconds(usual);
+        EXPECT_GE(looks, 10);
+        cluster.barrier();
+    });
+}
+
 }  // namespace
 }  // namespace wasp
