@@ -22,21 +22,21 @@ struct ProgressState {
 /// "epoch 1.50/10  51234 samples/s  loss 0.4321  staleness 3.0  accuracy 88.12 %  left 1:05"
 std::string progress_line(const ProgressState& state);
 
-class Progress {
+class ProgressDisplay {
 public:
     using Clock = std::chrono::steady_clock;
 
     /// mode: auto (a terminal's line if `terminal`, else a log's lines) | plain (a log's) | none.
     /// columns: of the terminal.   Error: another mode.
-    Progress(std::string_view mode, std::ostream& out, bool terminal, int columns);
+    ProgressDisplay(std::string_view mode, std::ostream& out, bool terminal, int columns);
 
     /// On standard output, as it is.
-    explicit Progress(std::string_view mode);
+    explicit ProgressDisplay(std::string_view mode);
 
     /// Clears the line it left on a terminal.
-    ~Progress();
-    Progress(const Progress&) = delete;
-    Progress& operator=(const Progress&) = delete;
+    ~ProgressDisplay();
+    ProgressDisplay(const ProgressDisplay&) = delete;
+    ProgressDisplay& operator=(const ProgressDisplay&) = delete;
 
     /// Whether it is time to show something: cheap, to be asked at every step.
     bool due(Clock::time_point now = Clock::now()) const { return now >= next_; }

@@ -58,22 +58,23 @@ std::string progress_line(const ProgressState& state) {
     return line;
 }
 
-Progress::Progress(std::string_view mode, std::ostream& out, bool terminal, int columns)
+ProgressDisplay::ProgressDisplay(std::string_view mode, std::ostream& out, bool terminal,
+                                 int columns)
     : out_(out),
       silent_(mode_is_none(mode)),
       terminal_(terminal && mode == "auto"),
       columns_(columns),
       next_(silent_ ? Clock::time_point::max() : Clock::now()) {}
 
-Progress::Progress(std::string_view mode)
-    : Progress(mode, std::cout, isatty(STDOUT_FILENO) == 1, columns_of_terminal()) {}
+ProgressDisplay::ProgressDisplay(std::string_view mode)
+    : ProgressDisplay(mode, std::cout, isatty(STDOUT_FILENO) == 1, columns_of_terminal()) {}
 
-Progress::~Progress() {
+ProgressDisplay::~ProgressDisplay() {
     clear_line();
     out_.flush();
 }
 
-void Progress::show(const ProgressState& state, Clock::time_point now) {
+void ProgressDisplay::show(const ProgressState& state, Clock::time_point now) {
     if (silent_) return;
     std::string line = progress_line(state);
     if (terminal_) {
@@ -89,13 +90,13 @@ void Progress::show(const ProgressState& state, Clock::time_point now) {
     next_ = now + (terminal_ ? Clock::duration(terminal_period) : Clock::duration(log_period));
 }
 
-void Progress::say(std::string_view line) {
+void ProgressDisplay::say(std::string_view line) {
     if (silent_) return;
     clear_line();
     out_ << line << '\n' << std::flush;
 }
 
-void Progress::clear_line() {
+void ProgressDisplay::clear_line() {
     constexpr auto back_and_erase = "\r\x1b[K";
     if (line_is_shown_) out_ << back_and_erase;
     line_is_shown_ = false;
