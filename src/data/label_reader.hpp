@@ -1,0 +1,33 @@
+/// Private to src/data/: labels of one split in a foreign array.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "h5/reader.hpp"
+#include "layout.hpp"
+
+namespace wasp {
+
+struct Labels {
+    std::string where;  ///< to start a message with
+    std::vector<std::uint16_t> values;
+    std::size_t first = 0;       ///< row of values[0], for messages
+    std::optional<int> classes;  ///< width of one-hot ones
+};
+
+/// (N), (N,1) of whole numbers, whatever their type, or one-hot (N,K).   base: the first class.
+/// Error: not such, or a value that is no class, with its index.
+Labels read_labels(const h5::Array& array, const Rows& rows, int base);
+
+/// The number of classes where the file does not say it: one more than the largest label.
+/// Error: a class of the training set has no image, or the last one a single one (a stray label?);
+/// names --classes or --label-base.
+int count_classes(const Labels& train, const Labels* test);
+
+/// Error: a label that is not below `classes`, with its index.
+void check_labels(const Labels& labels, int classes);
+
+}  // namespace wasp
