@@ -80,47 +80,66 @@ Plan make_plan(const h5::File& file, const Interpretation& interpretation) {
 }  // namespace
 
 DatasetReader::DatasetReader(const std::filesystem::path& path,
-                             const Interpretation& interpretation)
+                             const Interpretation& interpretation,
+                             const std::optional<std::filesystem::path>& test_file)
     : file_(path), plan_(make_plan(file_, interpretation)) {
-    splits_.push_back(open_split(plan_.train, interpretation));
-    if (plan_.test) splits_.push_back(open_split(*plan_.test, interpretation));
-    const auto& first = splits_.front();
-    const auto& last = splits_.back();
-    const auto shape = first.images.shape();
-    REQUIRE(shape == last.images.shape(), "{}: images of another shape than in {}",
-            last.images.array().where(), first.images.array().where());
+    splits_.push_back(open_split(file_, plan_, plan_.train, interpretation));
+    if (plan_.test) splits_.push_back(open_split(file_, plan_, *plan_.test, interpretation));
+    if (test_file) open_test_file(*test_file, interpretation);
+    check_shapes(interpretation);
+    decide_classes(interpretation);
+    decide_coding_of_all(interpretation.scale);
+
+    const auto& train = splits_.front().images;
+    set_text(facts_.name, plan_.ours ? text_attribute(file_, "/", "name") : path.stem().string());
+    set_text(facts_.layout, plan_.layout);
+    facts_.channels = train.shape().channels;
+    facts_.shape = train.shape();
+    facts_.pixel_type = coding_.type;
+    facts_.train = train.count();
+    facts_.test = has_test() ? splits_.back().images.count() : 0;
+}
+
+DatasetReader::Part DatasetReader::open_split(const h5::File& file, const Plan& plan,
+                                              const SplitPlan& split,
+                                              const Interpretation& interpretation) {
+    const Axes axes = interpretation.axes == Axes::by_shape ? plan.axes : interpretation.axes;
+    ImageReader images(file.array(split.images.dataset), split.images, axes, plan.images_first);
+    const auto labels = file.array(split.labels.dataset);
+    const std::size_t rows = labels.size() == 0 ? 0 : labels.rows();
+    const std::size_t count =
+        split.labels.count.value_or(rows - std::min(rows, split.labels.first));
+    REQUIRE(count == images.count(), "{}: {} images, but {} labels in {}", images.array().where(),
+            images.count(), count, split.labels.dataset);
+    return {std::move(images), read_labels(labels, split.labels, interpretation.label_base)};
+}
+
+void DatasetReader::open_test_file(const std::filesystem::path& path,
+                                   const Interpretation& interpretation) {
+    REQUIRE(!has_test(), "{}: holds training and test data; leave out {}", file_.path().string(),
+            path.string());
+    const h5::File file(path);
+    const Plan plan = make_plan(file, interpretation);
+    REQUIRE(!plan.test, "{}: holds training and test data; give it alone", path.string());
+    splits_.push_back(open_split(file, plan, plan.train, interpretation));
+}
+
+void DatasetReader::check_shapes(const Interpretation& interpretation) const {
+    const auto& first = splits_.front().images;
+    const auto& last = splits_.back().images;
+    const auto shape = first.shape();
+    REQUIRE(shape == last.shape(), "{}: images of another shape than in {}", last.array().where(),
+            first.array().where());
     const bool declared = plan_.ours || interpretation.axes != Axes::by_shape;
     REQUIRE(declared || shape.height == shape.width,
             "{}: images of {} x {} are not square; if that is right, convert the file with 'wasp "
             "data import hdf5' and --axes nchw or nhwc",
-            first.images.array().where(), shape.height, shape.width);
-    decide_classes(interpretation);
-    decide_coding_of_all(interpretation.scale);
-
-    set_text(facts_.name, plan_.ours ? text_attribute(file_, "/", "name") : path.stem().string());
-    set_text(facts_.layout, plan_.layout);
-    facts_.channels = shape.channels;
-    facts_.shape = shape;
-    facts_.pixel_type = coding_.type;
-    facts_.train = first.images.count();
-    facts_.test = plan_.test ? last.images.count() : 0;
-}
-
-DatasetReader::Part DatasetReader::open_split(const SplitPlan& plan,
-                                              const Interpretation& interpretation) const {
-    const Axes axes = interpretation.axes == Axes::by_shape ? plan_.axes : interpretation.axes;
-    ImageReader images(file_.array(plan.images.dataset), plan.images, axes, plan_.images_first);
-    const auto labels = file_.array(plan.labels.dataset);
-    const std::size_t count =
-        labels.size() == 0 ? 0 : plan.labels.count.value_or(labels.rows() - plan.labels.first);
-    REQUIRE(count == images.count(), "{}: {} images, but {} labels in {}", images.array().where(),
-            images.count(), count, plan.labels.dataset);
-    return {std::move(images), read_labels(labels, plan.labels, interpretation.label_base)};
+            first.array().where(), shape.height, shape.width);
 }
 
 void DatasetReader::decide_classes(const Interpretation& interpretation) {
     const Labels& train = splits_.front().labels;
-    const Labels* test = plan_.test ? &splits_.back().labels : nullptr;
+    const Labels* test = has_test() ? &splits_.back().labels : nullptr;
     if (interpretation.classes)
         facts_.classes = *interpretation.classes;
     else
@@ -141,7 +160,7 @@ void DatasetReader::decide_coding_of_all(Scale scale) {
         scale = Scale::none;
     }
     auto range = splits_.front().images.survey();
-    if (plan_.test) range = range.with(splits_.back().images.survey());
+    if (has_test()) range = range.with(splits_.back().images.survey());
     coding_ = decide_coding(range, scale, array.where());
 }
 

@@ -29,10 +29,14 @@ struct Facts {
 class DatasetReader {
 public:
     /// Opens, recognises and checks everything but the pixels' bytes.   Error: as load_dataset().
-    explicit DatasetReader(const std::filesystem::path& path, const Interpretation& = {});
+    /// test_file: holds the test data where `path` holds one split only.
+    explicit DatasetReader(const std::filesystem::path& path,
+                           const Interpretation& interpretation = {},
+                           const std::optional<std::filesystem::path>& test_file = {});
 
     const Facts& facts() const { return facts_; }
-    bool has_test() const { return facts_.test > 0; }
+    bool has_test() const { return splits_.size() == 2; }
+    bool is_ours() const { return plan_.ours; }
     /// What fill() needs.
     std::size_t bytes() const;
 
@@ -45,7 +49,10 @@ private:
         ImageReader images;
         Labels labels;
     };
-    Part open_split(const SplitPlan& plan, const Interpretation& interpretation) const;
+    static Part open_split(const h5::File& file, const Plan& plan, const SplitPlan& split,
+                           const Interpretation& interpretation);
+    void open_test_file(const std::filesystem::path& path, const Interpretation& interpretation);
+    void check_shapes(const Interpretation& interpretation) const;
     void decide_classes(const Interpretation& interpretation);
     void decide_coding_of_all(Scale scale);
     void normalise(Dataset& dataset) const;
