@@ -70,7 +70,7 @@ void write_own_file(const std::filesystem::path& out, const Dataset& dataset) {
                      std::vector<double>(dataset.deviation.begin(), dataset.deviation.end()));
     write_split(writer, "/train", dataset, dataset.train);
     write_split(writer, "/test", dataset, dataset.test);
-    REQUIRE(h5::create_file(out, writer.bytes()), "{}: exists; remove it, or give another --out",
+    REQUIRE(h5::create_file(out, writer.finish()), "{}: exists; remove it, or give another --out",
             out.string());
 }
 
