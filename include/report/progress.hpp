@@ -46,6 +46,9 @@ public:
     /// A line that stays, e.g. about an evaluation. Not in mode none.
     void say(std::string_view line);
 
+    /// The end of the run, in every mode.
+    void conclude(std::string_view text);
+
 private:
     void clear_line();
 

@@ -20,7 +20,7 @@ std::string results_csv(std::span<const std::filesystem::path> files);
 std::string show_model(const std::filesystem::path& file);
 
 /// The end of a run: a small table, and the line "RESULT key=value …" with the keys of
-/// docs/RESULTS.md. results.config and results.summary are to be filled.
+/// docs/RESULTS.md, without an end of line. results.config and results.summary are to be filled.
 std::string final_report(const Results& results, const std::filesystem::path& file);
 
 }  // namespace wasp

@@ -91,9 +91,12 @@ void ProgressDisplay::show(const ProgressState& state, Clock::time_point now) {
 }
 
 void ProgressDisplay::say(std::string_view line) {
-    if (silent_) return;
+    if (!silent_) conclude(line);
+}
+
+void ProgressDisplay::conclude(std::string_view text) {
     clear_line();
-    out_ << line << '\n' << std::flush;
+    out_ << text << '\n' << std::flush;
 }
 
 void ProgressDisplay::clear_line() {
