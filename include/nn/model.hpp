@@ -102,6 +102,9 @@ struct ModelSetup {
         {};  ///< instruction set, see tensor/kernels.hpp; empty: the machine's best
 };
 
+/// Error: make_model() does not know `name`; lists those it knows.
+void check_model_name(std::string_view name);
+
 /// Error: unknown name (lists the known ones), or images that the network can't take.
 std::unique_ptr<Model> make_model(std::string_view name, const ModelSetup& setup);
 

@@ -114,23 +114,31 @@ constexpr auto table = std::to_array<Row>({
     {"mlp-dropout", mlp_dropout, "linear 512, ReLU, dropout 0.5, classes"},
 });
 
-}  // namespace
-
-std::unique_ptr<Model> make_model(std::string_view name, const ModelSetup& setup) {
+const Row& row_of(std::string_view name) {
     std::vector<std::string_view> names;
     for (const auto& row : table) {
+        if (row.name == name) return row;
         names.push_back(row.name);
-        if (row.name != name) continue;
-        const auto& [channels, height, width] = setup.image;
-        REQUIRE(channels > 0 && height > 0 && width > 0, "images of {} × {} × {} pixels", channels,
-                height, width);
-        REQUIRE(setup.classes > 1, "a network for {} classes: there must be two at least",
-                setup.classes);
-        Builder builder(name, setup);
-        row.build(builder);
-        return std::make_unique<Network>(std::string(name), setup, builder.take());
     }
     throw Error(ExitCode::usage, unknown_name("model", name, names));
+}
+
+}  // namespace
+
+void check_model_name(std::string_view name) {
+    static_cast<void>(row_of(name));
+}
+
+std::unique_ptr<Model> make_model(std::string_view name, const ModelSetup& setup) {
+    const Row& row = row_of(name);
+    const auto& [channels, height, width] = setup.image;
+    REQUIRE(channels > 0 && height > 0 && width > 0, "images of {} × {} × {} pixels", channels,
+            height, width);
+    REQUIRE(setup.classes > 1, "a network for {} classes: there must be two at least",
+            setup.classes);
+    Builder builder(name, setup);
+    row.build(builder);
+    return std::make_unique<Network>(std::string(name), setup, builder.take());
 }
 
 std::string model_help() {

@@ -1,0 +1,69 @@
+/// Everything a training run is told, with the defaults. docs/INTERFACE.md says what each is.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "data/sampler.hpp"
+#include "nn/model.hpp"
+
+namespace wasp {
+
+/// How far apart evaluations are.
+struct Interval {
+    enum class Unit { epochs, updates, seconds };
+    double count = 1;
+    Unit unit = Unit::epochs;
+};
+
+/// "2", "2epochs", "500updates", "1.5seconds".   Error: anything else.
+Interval parse_interval(std::string_view text);
+std::string to_text(const Interval& interval);
+
+enum class Evaluation {
+    deferred,  ///< after training, on copies of the weights taken on the way
+    inplace,   ///< at once, while everyone pauses: --eval inline
+    none
+};
+
+struct TrainConfig {
+    std::string data, model = "lenet5", protocol = "wasp";
+    std::string init, save_model;  ///< model files; empty: none
+
+    std::optional<std::int64_t> epochs, updates, samples;  ///< one of them; updates and samples
+                                                           ///< are those of all workers together
+    std::int64_t batch = 64;                               ///< images per worker
+    double learning_rate = 0.01, warmup = 0;               ///< warmup: epochs
+    std::string schedule = "constant";
+    double momentum = 0.9, weight_decay = 0;
+    bool nesterov = false;
+    std::int64_t seed = 1;
+    Initialisation initialisation = Initialisation::pytorch;
+    Order order = Order::shuffle;
+    std::optional<Shards> shards;            ///< empty: as the protocol says
+    std::optional<std::int64_t> validation;  ///< training images held out; empty: by the protocol
+    double max_loss = std::numeric_limits<double>::infinity();
+
+    Evaluation evaluation = Evaluation::deferred;
+    Interval eval_every;
+    std::optional<double> target_accuracy;  ///< 0…1
+    bool stop_at_target = false;
+
+    std::string out;
+    bool unique = false;
+    std::optional<std::int64_t> record_every;  ///< steps; empty: chosen from the run's length
+    std::string progress = "auto";
+
+    std::string cluster = "mpi";          ///< or "threads:N"
+    std::optional<std::int64_t> threads;  ///< of each rank; empty: its share of the node's cores
+    double stall_timeout = 120;           ///< seconds
+};
+
+/// Error: options that contradict each other, unknown names, malformed specs; before any file is
+/// read or any rank started.
+void check(const TrainConfig& config);
+
+}  // namespace wasp

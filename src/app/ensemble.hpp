@@ -1,0 +1,18 @@
+/// The committee of all workers' models: the mean of their softmax outputs.
+#pragma once
+
+#include "nn/model.hpp"
+#include "run.hpp"
+#include "scorer.hpp"
+
+namespace wasp {
+
+struct EnsembleScore {
+    Score mine;      ///< of this worker's model alone
+    Score ensemble;  ///< the same on every rank
+};
+
+/// Collective: every worker with its model, on all images of `scorer`.
+EnsembleScore score_ensemble(Run& run, Scorer& scorer);
+
+}  // namespace wasp

@@ -1,0 +1,46 @@
+#include "journal.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "report/tables.hpp"
+
+namespace wasp {
+
+Journal::Journal(const std::filesystem::path& out, bool unique, std::string_view progress)
+    : file_(out, unique), progress_(std::in_place, progress) {}
+
+void Journal::add(const CurveRow& row, const Recorder& recorder) {
+    results_.curve.push_back(row);
+    progress_->say(fmt::format("epoch {:.2f}  {:.1f} s  accuracy {:.2f} %  loss {:.4f}", row.epoch,
+                               row.seconds, 100 * row.test_accuracy, row.test_loss));
+    write(recorder);
+}
+
+void Journal::write(const Recorder& recorder) {
+    results_.ranks = {recorder.row()};
+    file_.write(results_);
+    since_write_.lap();
+}
+
+void Journal::write(std::string_view status) {
+    results_.status = status;
+    file_.write(results_);
+}
+
+void Journal::write_failed() noexcept {
+    try {
+        write("failed");
+    } catch (const std::exception&) {
+        // what went wrong first is what the user is told
+    }
+}
+
+void Journal::print_end() {
+    progress_.reset();  // its line is taken back
+    fmt::print("{}", final_report(results_, file_.path()));
+}
+
+}  // namespace wasp

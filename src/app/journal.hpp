@@ -1,0 +1,52 @@
+/// The results file of a run while it is written, and what the user sees meanwhile. On the first
+/// worker's rank only.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/stopwatch.hpp"
+#include "recorder.hpp"
+#include "report/progress.hpp"
+#include "report/results_file.hpp"
+
+namespace wasp {
+
+class Journal {
+public:
+    /// Takes the name of the results file.   Error: as ResultsFile().
+    Journal(const std::filesystem::path& out, bool unique, std::string_view progress);
+
+    Results& results() { return results_; }
+    const std::filesystem::path& path() const { return file_.path(); }
+
+    /// After every step: cheap while there is nothing to do. state: called when it is to be shown.
+    /// The file is written at most every 10 s.   Error: as ResultsFile::write().
+    template <class State>
+    void after_step(const Recorder& recorder, State state) {
+        if (progress_->due()) progress_->show(state());
+        if (since_write_.seconds() >= flush_every) write(recorder);
+    }
+
+    void add(const CurveRow& row, const Recorder& recorder);
+
+    /// The run is over: `status`, and the results as they stand.
+    void write(std::string_view status);
+    /// As write("failed"), without an error of its own.
+    void write_failed() noexcept;
+
+    /// The table and the RESULT line.
+    void print_end();
+
+private:
+    static constexpr double flush_every = 10;  // seconds
+
+    void write(const Recorder& recorder);
+
+    ResultsFile file_;
+    Results results_;
+    std::optional<ProgressDisplay> progress_;
+    Stopwatch since_write_;
+};
+
+}  // namespace wasp

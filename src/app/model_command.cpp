@@ -1,0 +1,23 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "command.hpp"
+#include "report/tables.hpp"
+
+namespace wasp {
+
+void add_model_commands(CLI::App& program, Commands& commands) {
+    auto& group = add_group(program, "model", "look at trained models");
+    const auto file = std::make_shared<std::string>();
+    OptionTable table;
+    table.positional("FILE", *file, "a model of `wasp train --save-model`");
+    table.required();
+    add_command(group, commands, "show", "the tensors of a model file", std::move(table),
+                [file](Arguments& /*arguments*/) {
+                    fmt::print("{}", show_model(*file));
+                    return 0;
+                });
+}
+
+}  // namespace wasp

@@ -1,0 +1,211 @@
+#include "train.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/stopwatch.hpp"
+#include "core_share.hpp"
+#include "evaluations.hpp"
+#include "final_models.hpp"
+#include "journal.hpp"
+#include "model_io.hpp"
+#include "out_folder.hpp"
+#include "plan.hpp"
+#include "rank_rows.hpp"
+#include "report/provenance.hpp"
+#include "report/summary.hpp"
+#include "run.hpp"
+#include "signals.hpp"
+#include "tensor/kernels.hpp"
+#include "tensor/vector_ops.hpp"
+#include "train_loop.hpp"
+#include "train_options.hpp"
+#include "verdict.hpp"
+
+namespace wasp {
+
+namespace {
+
+/// What can be found wrong in no time. By one rank.
+void check_files(const TrainConfig& config) {
+    if (!config.unique) check_can_create(config.out, "--out");
+    if (!config.save_model.empty()) check_can_create(config.save_model, "--save-model");
+}
+
+std::int64_t choose_threads(Cluster& cluster, std::optional<std::int64_t> given) {
+    const CoreShare share = share_cores(cluster);
+    collectively(cluster, [&] {
+        REQUIRE(given.value_or(1) <= share.cores, "--threads {}: rank {} may use {} core(s) of {}",
+                *given, cluster.rank(), share.cores, cluster.place().host);
+    });
+    return given.value_or(share.threads());
+}
+
+/// Choose what was left to the program.
+Holdout complete(TrainConfig& config, const ProtocolFacts& facts, const Team& team,
+                 const Dataset& dataset) {
+    REQUIRE(config.evaluation == Evaluation::none || dataset.test.size() > 0,
+            "'{}' has no test images: use --eval none", config.data);
+    constexpr std::size_t part = 20;
+    const auto images = dataset.train.size();
+    if (!config.shards) config.shards = facts.full_shards ? Shards::full : Shards::disjoint;
+    if (!config.validation)
+        config.validation = facts.shares_weights ? 0 : static_cast<std::int64_t>(images / part);
+    auto holdout = hold_out(images, static_cast<std::size_t>(*config.validation),
+                            static_cast<std::uint64_t>(config.seed));
+    const Sampler longest(sampler_setup(config, holdout, 0, team.workers));
+    if (!config.record_every)
+        config.record_every = default_record_every(Plan(config, longest, team.workers).steps());
+    return holdout;
+}
+
+std::unique_ptr<Model> initial_model(Cluster& cluster, const TrainConfig& config,
+                                     const ProtocolFacts& facts, const Team& team,
+                                     const Dataset& dataset) {
+    ModelSetup setup;
+    setup.image = dataset.shape;
+    setup.classes = dataset.classes;
+    setup.largest_batch = static_cast<int>(evaluation_batch(config));
+    setup.seed = static_cast<std::uint64_t>(config.seed);
+    if (facts.own_initialisation)
+        setup.seed = RandomStream(setup.seed, "initial model", team.worker.value_or(0))();
+    setup.initialisation = config.initialisation;
+    std::unique_ptr<Model> model;
+    collectively(cluster, [&] {
+        model = make_model(config.model, setup);
+        if (!config.init.empty() && cluster.rank() == 0)
+            set_weights(*model, read_model_file(config.init), config.init);
+    });
+    if (!config.init.empty())
+        for (const auto part : {model->weights(), model->state()})
+            cluster.broadcast(std::as_writable_bytes(part), 0);
+    return model;
+}
+
+RankRow place_of(const Run& run) {
+    RankRow row;
+    row.host = run.cluster.place().host;
+    row.node = run.cluster.place().node;
+    row.socket = bound_socket();
+    row.cpus = bound_cpus();
+    row.threads = static_cast<int>(*run.config.threads);
+    return row;
+}
+
+/// Every option with the value used, and what makes the same run again.
+Attributes describe(TrainConfig config, std::string_view command_line) {
+    const auto table = train_options(config);
+    Attributes attributes = table.values();
+    attributes["toml"] = table.toml();
+    attributes["command_line"] = std::string(command_line);
+    return attributes;
+}
+
+/// Collective. On the first worker's rank: the journal, with what is known before the first step.
+std::unique_ptr<Journal> open_journal(const Run& run, const RankRow& place,
+                                      std::string_view command_line) {
+    RunFacts facts;
+    facts.cluster = run.cluster.description();
+    facts.kernels = kernels().name;
+    facts.dataset = run.config.data;
+    facts.dataset_sha256 = run.dataset.sha256;
+    facts.seed = run.config.seed;
+    facts.ranks = gather_rows(run.cluster, place, run.first_worker());
+    std::unique_ptr<Journal> journal;
+    collectively(run.cluster, [&] {
+        if (!run.is_first_worker()) return;
+        journal = std::make_unique<Journal>(run.config.out, run.config.unique, run.config.progress);
+        Results& results = journal->results();
+        results.config = describe(run.config, command_line);
+        results.provenance = provenance(facts);
+        results.ranks = facts.ranks;
+        results.record_every = *run.config.record_every;
+        journal->write("running");
+    });
+    return journal;
+}
+
+/// Collective. Train, evaluate what was put off, and write everything.
+Verdict train_and_report(Run& run, const RankRow& place, Journal* journal) {
+    Evaluations evaluations(run);
+    TrainLoop loop(run, evaluations, journal, place);
+    const Ending ending = loop.run();
+    const Verdict verdict = judge(run, ending);
+    auto rows = gather_rows(run.cluster, loop.recorder().row(), run.first_worker());
+    const auto write = [&](Attributes summary) {
+        Results& results = journal->results();
+        summary.merge(
+            as_attributes(summarise(results, verdict.seconds, run.config.target_accuracy)));
+        results.summary = std::move(summary);
+        journal->write(verdict.status());
+    };
+    collectively(run.cluster, [&] {  // at once: evaluation may be cut short by the wall time
+        if (journal == nullptr) return;
+        journal->results().ranks = std::move(rows);
+        write({});
+    });
+
+    const Stopwatch watch;
+    std::optional<CurveRow> last;
+    FinalModels models;
+    if (verdict.reason != Reason::diverged) {
+        last = loop.row_now();
+        last->seconds = run.facts.shares_weights ? verdict.seconds : ending.seconds;
+    }
+    auto curve = evaluations.finish(last);
+    if (last) models = final_models(run);
+    collectively(run.cluster, [&] {
+        if (journal == nullptr) return;
+        journal->results().curve = std::move(curve);
+        journal->results().models = models.rows;
+        if (last && !run.config.save_model.empty())
+            write_model_file(run.config.save_model, as_file(run.model, run.dataset));
+        write({{"evaluation_seconds", watch.seconds() + evaluations.inline_seconds()},
+               {"chosen_model", models.chosen}});
+        journal->print_end();
+    });
+    return verdict;
+}
+
+}  // namespace
+
+void train(Cluster& cluster, const TrainConfig& given, std::string_view command_line) {
+    cluster.set_stall_seconds(given.stall_timeout);
+    catch_stop_signals();
+    TrainConfig config = given;
+    ProtocolFacts facts;
+    Team team;
+    collectively(cluster, [&] {
+        if (cluster.rank() == 0) check_files(config);
+        facts = protocol_facts(config.protocol);
+        team = facts.team(cluster.rank(), cluster.size());
+    });
+    config.threads = choose_threads(cluster, config.threads);
+    use_threads(static_cast<int>(*config.threads));
+
+    const Dataset dataset = load_dataset(config.data, cluster);
+    Holdout holdout;
+    collectively(cluster, [&] { holdout = complete(config, facts, team, dataset); });
+    const auto model = initial_model(cluster, config, facts, team, dataset);
+    RunControl control(cluster, team.workers);
+    Run run{cluster, config, facts, team, dataset, holdout, *model, control};
+
+    const RankRow place = place_of(run);
+    const auto journal = open_journal(run, place, command_line);
+    Verdict verdict;
+    try {
+        verdict = train_and_report(run, place, journal.get());
+    } catch (...) {
+        if (journal) journal->write_failed();
+        throw;
+    }
+    collectively(cluster, [&] {
+        if (journal) verdict.throw_if_ended_early(journal->path());
+    });
+}
+
+}  // namespace wasp

@@ -1,0 +1,15 @@
+/// A training run from its options to its results.
+#pragma once
+
+#include <string_view>
+
+#include "app/train_config.hpp"
+#include "cluster/cluster.hpp"
+
+namespace wasp {
+
+/// Collective. command_line: for the results.
+/// Error: whatever goes wrong; divergence and a stop by a signal too, when the results are written.
+void train(Cluster& cluster, const TrainConfig& config, std::string_view command_line);
+
+}  // namespace wasp

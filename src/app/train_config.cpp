@@ -1,0 +1,88 @@
+#include "app/train_config.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/spec.hpp"
+#include "cluster_choice.hpp"
+#include "protocols/learning_rate.hpp"
+#include "protocols/protocol.hpp"
+
+namespace wasp {
+
+namespace {
+
+struct UnitName {
+    std::string_view name;
+    Interval::Unit unit;
+};
+constexpr std::array unit_names{UnitName{"epochs", Interval::Unit::epochs},
+                                UnitName{"updates", Interval::Unit::updates},
+                                UnitName{"seconds", Interval::Unit::seconds}};
+
+void check_length(const TrainConfig& config) {
+    const int given = static_cast<int>(config.epochs.has_value()) +
+                      static_cast<int>(config.updates.has_value()) +
+                      static_cast<int>(config.samples.has_value());
+    REQUIRE(given > 0, "how long? give --epochs, --updates or --samples");
+    REQUIRE(given == 1, "--epochs, --updates and --samples contradict each other: give one");
+}
+
+void check_method(const TrainConfig& config, const ProtocolFacts& facts) {
+    REQUIRE(!config.nesterov || config.momentum > 0, "--nesterov needs --momentum above 0");
+    REQUIRE(config.init.empty() || !facts.own_initialisation,
+            "--init gives every worker the same weights, but --protocol {} wants different ones",
+            config.protocol);
+    REQUIRE(facts.shares_weights || config.validation != 0,
+            "--validation 0: {} chooses among the workers' models by validation loss; hold out "
+            "some images",
+            facts.name);
+}
+
+void check_evaluation(const TrainConfig& config) {
+    REQUIRE(!config.target_accuracy || config.evaluation != Evaluation::none,
+            "--target-accuracy can't be watched with --eval none");
+    REQUIRE(!config.stop_at_target || config.target_accuracy,
+            "--stop-at-target needs --target-accuracy");
+    REQUIRE(!config.stop_at_target || config.evaluation == Evaluation::inplace,
+            "--stop-at-target needs --eval inline: others know the accuracy after training only");
+}
+
+}  // namespace
+
+Interval parse_interval(std::string_view text) {
+    const auto digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    const auto count = parse_number(text.substr(0, digits));
+    const auto unit = text.substr(digits);
+    REQUIRE(count && *count > 0, "'{}' must be N, Nepochs, Nupdates or Nseconds with N above 0",
+            text);
+    if (unit.empty()) return {*count, Interval::Unit::epochs};
+    for (const auto& known : unit_names)
+        if (unit == known.name) return {*count, known.unit};
+    throw Error(ExitCode::usage,
+                fmt::format("'{}': the unit must be epochs, updates or seconds", text));
+}
+
+std::string to_text(const Interval& interval) {
+    return fmt::format("{}{}", interval.count,
+                       unit_names.at(static_cast<std::size_t>(interval.unit)).name);
+}
+
+void check(const TrainConfig& config) {
+    check_length(config);
+    check_model_name(config.model);
+    const auto facts = protocol_facts(config.protocol);
+    const auto known_schedule =
+        LearningRate(config.schedule, config.learning_rate, config.warmup, 1);
+    static_cast<void>(known_schedule);
+    check_method(config, facts);
+    check_evaluation(config);
+    REQUIRE(config.save_model.empty() || config.save_model != config.out,
+            "--out and --save-model are the same file '{}'", config.out);
+    static_cast<void>(parse_cluster(config.cluster));
+}
+
+}  // namespace wasp

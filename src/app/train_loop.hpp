@@ -1,0 +1,77 @@
+/// The training loop: the only place where model, data, protocol and results meet.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/stopwatch.hpp"
+#include "evaluations.hpp"
+#include "journal.hpp"
+#include "plan.hpp"
+#include "protocols/learning_rate.hpp"
+#include "protocols/sgd.hpp"
+#include "recorder.hpp"
+#include "run.hpp"
+
+namespace wasp {
+
+/// Why a rank left the loop.
+enum class Reason {
+    finished,
+    told,  ///< by another rank that had one of the reasons below
+    target,
+    signal,
+    diverged
+};
+
+struct Ending {
+    Reason reason = Reason::finished;
+    std::int64_t step = 0;
+    float loss = 0;      ///< of that step's mini-batch
+    double seconds = 0;  ///< of training, until no rank waited for this one any more
+};
+
+class TrainLoop {
+public:
+    /// Collective. journal: on the first worker's rank; elsewhere null.
+    TrainLoop(Run& run, Evaluations& evaluations, Journal* journal, RankRow place);
+
+    /// Collective: workers train, servers serve. On return run.model holds this rank's result.
+    Ending run();
+
+    /// The curve's row of the model as it is now, but for test loss and accuracy.
+    CurveRow row_now();
+
+    const Recorder& recorder() const { return recorder_; }
+
+private:
+    Ending train();
+    std::optional<Reason> reason_to_stop();
+    Step compute(std::int64_t step);
+    void exchange(Step& record);
+    bool diverged(float loss) const;
+    bool evaluate();
+    std::span<const std::uint32_t> images_of(std::int64_t step);
+    double training_seconds();
+    ProgressState state(std::int64_t steps);
+
+    Run& run_;
+    Evaluations& evaluations_;
+    Journal* journal_;
+    Sampler sampler_;
+    Plan plan_;
+    Recorder recorder_;
+    BatchMaker maker_;
+    LearningRate rate_;
+    Sgd sgd_;
+    std::unique_ptr<Protocol> protocol_;
+    std::vector<std::uint32_t> images_;  // of the batch, where some are held out
+    Stopwatch watch_;
+    double start_ = 0;         // on the cluster's clock
+    double poll_seconds_ = 0;  // in the present step
+    double accuracy_ = -1;     // at the last evaluation
+};
+
+}  // namespace wasp

@@ -1,0 +1,110 @@
+#include "train_options.hpp"
+
+namespace wasp {
+
+namespace {
+
+constexpr NumberRange fraction{0, 1};
+constexpr NumberRange positive{0, NumberRange::unlimited, true};
+constexpr WholeRange natural{1};
+
+void add_what(OptionTable& table, TrainConfig& config) {
+    table.heading("What is trained");
+    table.text("data", config.data, "FILE", "images and labels: an HDF5 file (see `wasp data`)");
+    table.required();
+    table.text("model", config.model, "NAME", "see `wasp help models`");
+    table.text("protocol", config.protocol, "SPEC",
+               "NAME or NAME:KEY=VALUE,…; see `wasp help protocols`");
+    table.text("init", config.init, "FILE", "start from the weights of this model file");
+    table.choice<Initialisation>(
+        "initialisation", config.initialisation,
+        {{"pytorch", Initialisation::pytorch}, {"he", Initialisation::he}},
+        "random weights at the start: as torch.nn draws them, or as He et al. 2015");
+    table.whole("seed", config.seed, {0}, "every random stream derives from it");
+}
+
+void add_length(OptionTable& table, TrainConfig& config) {
+    table.heading("How long (one of them)");
+    table.whole("epochs", config.epochs, natural, "passes of each worker over its shard");
+    table.whole("updates", config.updates, natural, "gradients of all workers together");
+    table.whole("samples", config.samples, natural, "images of all workers together");
+    table.number("max-loss", config.max_loss, {0, std::numeric_limits<double>::infinity(), true},
+                 "a mini-batch loss above it counts as divergence (exit code 3)");
+}
+
+void add_method(OptionTable& table, TrainConfig& config) {
+    table.heading("Method");
+    table.whole("batch", config.batch, {1, 1 << 20}, "images of a mini-batch, per worker");
+    table.number("lr", config.learning_rate, {0}, "learning rate");
+    table.text("lr-schedule", config.schedule, "SPEC",
+               "constant, step:every=E,factor=F, cosine[:floor=X] or poly[:power=P]");
+    table.number("warmup", config.warmup, {0},
+                 "epochs in which the learning rate rises from a tenth");
+    table.number("momentum", config.momentum, {0, 0.9999}, "0: none");
+    table.flag("nesterov", config.nesterov, "Nesterov's momentum");
+    table.number("weight-decay", config.weight_decay, {0}, "added to the gradient, times weights");
+    table.choice<Order>("order", config.order,
+                        {{"shuffle", Order::shuffle}, {"sequential", Order::sequential}},
+                        "of the images: anew every epoch, or as in the file");
+    table.choice<Shards>("shards", config.shards,
+                         {{"disjoint", Shards::disjoint}, {"full", Shards::full}},
+                         "each worker its part, or everything; as the protocol says if not given");
+    table.whole("validation", config.validation, {0},
+                "training images held out; if not given 0, or 1/20 of them where each worker "
+                "trains its own model");
+}
+
+void add_evaluation(OptionTable& table, TrainConfig& config) {
+    table.heading("Evaluation");
+    table.choice<Evaluation>(
+        "eval", config.evaluation,
+        {{"deferred", Evaluation::deferred},
+         {"inline", Evaluation::inplace},
+         {"none", Evaluation::none}},
+        "after training on copies of the weights, at once while everyone pauses, or never");
+    table.parsed(
+        "eval-every", "N[epochs|updates|seconds]",
+        [&config](std::string_view text) { config.eval_every = parse_interval(text); },
+        [&config] { return to_text(config.eval_every); }, "distance between evaluations");
+    table.number("target-accuracy", config.target_accuracy, fraction,
+                 "report when the test accuracy first reached it");
+    table.flag("stop-at-target", config.stop_at_target, "and stop there (needs --eval inline)");
+}
+
+void add_results(OptionTable& table, TrainConfig& config) {
+    table.heading("Results");
+    table.text("out", config.out, "FILE", "results, an HDF5 file; an existing one is refused");
+    table.required();
+    table.flag("unique", config.unique, "number the name of --out if it is taken");
+    table.text("save-model", config.save_model, "FILE", "the trained weights, an HDF5 file");
+    table.whole("record-every", config.record_every, natural,
+                "steps between two rows of /steps; if not given, so that there are at most 10000");
+    table.choice<std::string>("progress", config.progress,
+                              {{"auto", "auto"}, {"plain", "plain"}, {"none", "none"}},
+                              "one line that updates, one line every 10 s, or nothing");
+}
+
+void add_machine(OptionTable& table, TrainConfig& config) {
+    table.heading("Machine");
+    table.text("cluster", config.cluster, "mpi|threads:N",
+               "ranks are MPI processes, or N threads of this one");
+    table.whole("threads", config.threads, {1, 4096},
+                "of each rank; if not given, its share of the node's cores");
+    table.number("stall-timeout", config.stall_timeout, positive,
+                 "seconds after which waiting for another rank fails");
+}
+
+}  // namespace
+
+OptionTable train_options(TrainConfig& config) {
+    OptionTable table;
+    add_what(table, config);
+    add_length(table, config);
+    add_method(table, config);
+    add_evaluation(table, config);
+    add_results(table, config);
+    add_machine(table, config);
+    return table;
+}
+
+}  // namespace wasp

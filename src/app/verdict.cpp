@@ -1,0 +1,70 @@
+#include "verdict.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "bytes.hpp"
+#include "signals.hpp"
+
+namespace wasp {
+
+namespace {
+
+struct Testimony {
+    Ending ending;
+    int signal = 0;
+};
+
+bool weighs_more(const Ending& a, const Verdict& b) {
+    return a.reason != Reason::told && static_cast<int>(a.reason) > static_cast<int>(b.reason);
+}
+
+}  // namespace
+
+Verdict judge(Run& run, const Ending& mine) {
+    ByteWriter message;
+    message.add(Testimony{mine, stop_signal()});
+    Verdict verdict;
+    int rank = 0;
+    for (const auto& bytes : run.cluster.gather(message.bytes(), run.first_worker())) {
+        Testimony testimony;
+        ByteReader(bytes).read(testimony);
+        const Ending& ending = testimony.ending;
+        if (weighs_more(ending, verdict)) {
+            verdict.reason = ending.reason;
+            verdict.rank = rank;
+            verdict.step = ending.step;
+            verdict.loss = ending.loss;
+            verdict.signal = testimony.signal;
+        }
+        const bool worker = rank >= run.first_worker();
+        if (worker) verdict.seconds = std::max(verdict.seconds, ending.seconds);
+        ++rank;
+    }
+    run.cluster.broadcast(std::as_writable_bytes(std::span(&verdict, 1)), run.first_worker());
+    return verdict;
+}
+
+std::string_view Verdict::status() const {
+    switch (reason) {
+        case Reason::diverged:
+            return "diverged";
+        case Reason::signal:
+            return "stopped";
+        default:
+            return "finished";
+    }
+}
+
+void Verdict::throw_if_ended_early(const std::filesystem::path& results) const {
+    if (reason == Reason::diverged)
+        throw Error(ExitCode::diverged,
+                    fmt::format("diverged: rank {} had a loss of {} at step {}; lower --lr or the "
+                                "step mass; results so far: {}",
+                                rank, loss, step, results.string()));
+    if (reason == Reason::signal)
+        throw Error(ExitCode::stopped, fmt::format("stopped by {} at step {}; results so far: {}",
+                                                   signal_name(signal), step, results.string()));
+}
+
+}  // namespace wasp

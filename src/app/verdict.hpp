@@ -1,0 +1,29 @@
+/// What became of a run, after all its ranks left the loop.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "run.hpp"
+#include "train_loop.hpp"
+
+namespace wasp {
+
+struct Verdict {
+    Reason reason = Reason::finished;  ///< never Reason::told
+    int rank = 0;                      ///< whose reason it was
+    std::int64_t step = 0;
+    float loss = 0;
+    int signal = 0;
+    double seconds = 0;  ///< of training, until the last worker was done
+
+    std::string_view status() const;  ///< as the results file calls it
+    /// Error: the run was stopped or diverged, with the exit code for it.
+    void throw_if_ended_early(const std::filesystem::path& results) const;
+};
+
+/// Collective; the same on every rank. Divergence at any rank counts more than a signal, and that
+/// more than a reached target.
+Verdict judge(Run& run, const Ending& mine);
+
+}  // namespace wasp
