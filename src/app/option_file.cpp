@@ -83,7 +83,7 @@ void OptionTable::read_toml(const std::filesystem::path& path) {
             Row& row = row_of(key.str());
             const auto text = as_text(node);
             REQUIRE(text && fits(row.kind, node), "{} must be {}", row.name, in_words(row.kind));
-            if (!row.given) assign(row, *text);
+            if (!row.given) assign(row, row.name, *text);
         } catch (const Error& error) {
             throw Error(error.code(), fmt::format("{}, line {}: {}", path.string(),
                                                   node.source().begin.line, error.what()));

@@ -67,11 +67,11 @@ void OptionTable::add(Row row) {
     rows_.push_back(std::move(row));
 }
 
-void OptionTable::assign(Row& row, std::string_view text) {
+void OptionTable::assign(Row& row, std::string_view name, std::string_view text) {
     try {
         row.set(text);
     } catch (const Error& error) {
-        throw Error(error.code(), fmt::format("{}: {}", row.name, error.what()));
+        throw Error(error.code(), fmt::format("{}: {}", name, error.what()));
     }
     row.given = true;
 }
@@ -110,6 +110,10 @@ void OptionTable::positional(std::string_view name, std::vector<std::string>& va
          &values});
 }
 
+std::string OptionTable::given_name(const Row& row) {
+    return (row.kind == OptionKind::positional ? "" : "--") + row.name;
+}
+
 void OptionTable::add_to(CLI::App& app) {
     for (auto& row : rows_) {
         CLI::Option* option =
@@ -120,21 +124,23 @@ void OptionTable::add_to(CLI::App& app) {
 
 CLI::Option* OptionTable::add_flag(CLI::App& app, Row& row) {
     return app.add_flag_function(
-        "--" + row.name, [&row](std::int64_t count) { assign(row, count > 0 ? "true" : "false"); },
+        given_name(row),
+        [&row](std::int64_t count) { assign(row, given_name(row), count > 0 ? "true" : "false"); },
         row.help);
 }
 
 CLI::Option* OptionTable::add_option(CLI::App& app, Row& row) {
     const bool many = row.list != nullptr;
-    auto* option = app.add_option((row.kind == OptionKind::positional ? "" : "--") + row.name,
-                                  [&row, many](const CLI::results_t& words) {
-                                      if (many)
-                                          *row.list = words;
-                                      else
-                                          assign(row, words.back());
-                                      return row.given = true;
-                                  },
-                                  row.help);
+    auto* option = app.add_option(
+        given_name(row),
+        [&row, many](const CLI::results_t& words) {
+            if (many)
+                *row.list = words;
+            else
+                assign(row, given_name(row), words.back());
+            return row.given = true;
+        },
+        row.help);
     option->type_name(row.meta);
     option->expected(1, many ? CLI::detail::expected_max_vector_size : 1)->allow_extra_args(many);
     option->multi_option_policy(many ? CLI::MultiOptionPolicy::TakeAll
@@ -146,17 +152,8 @@ CLI::Option* OptionTable::add_option(CLI::App& app, Row& row) {
 void OptionTable::check_complete() const {
     for (const auto& row : rows_) {
         if (!row.required || row.given) continue;
-        throw Error(ExitCode::usage, fmt::format("{}{} is missing: {}",
-                                                 row.kind == OptionKind::positional ? "" : "--",
-                                                 row.name, row.help));
+        throw Error(ExitCode::usage, fmt::format("{} is missing: {}", given_name(row), row.help));
     }
-}
-
-std::vector<std::string> OptionTable::names() const {
-    std::vector<std::string> names;
-    for (const auto& row : rows_)
-        if (row.kind != OptionKind::positional) names.push_back("--" + row.name);
-    return names;
 }
 
 Attributes OptionTable::values() const {

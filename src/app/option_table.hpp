@@ -103,8 +103,6 @@ public:
     /// Error: a required option is missing.
     void check_complete() const;
 
-    std::vector<std::string> names() const;  ///< of the options, with their dashes
-
     /// Name and value of every option that has one.
     Attributes values() const;
     /// The same, as the text of a --config file.
@@ -122,7 +120,9 @@ private:
     };
 
     void add(Row row);
-    static void assign(Row& row, std::string_view text);
+    /// name: as the user gave it, for what is wrong with `text`.
+    static void assign(Row& row, std::string_view name, std::string_view text);
+    static std::string given_name(const Row& row);  ///< as on the command line
     static CLI::Option* add_flag(CLI::App& app, Row& row);
     static CLI::Option* add_option(CLI::App& app, Row& row);
     Row& row_of(std::string_view key);
