@@ -71,8 +71,6 @@ public:
     void attribute(const std::string& path, const std::string& name, const char* value);
     void attribute(const std::string& path, const std::string& name,
                    std::span<const double> values);
-    void attribute(const std::string& path, const std::string& name,
-                   std::span<const std::string> values);
 
     /// values: row-major, as many as `shape` says.
     void dataset(const std::string& path, const Values& values, const Shape& shape,

@@ -61,19 +61,16 @@ std::vector<float> list_attribute(const h5::File& file, const std::string& name,
     return {list->begin(), list->end()};
 }
 
-SplitPlan with_names(SplitPlan plan, const Interpretation& interpretation) {
-    if (!interpretation.images.empty()) plan.images.dataset = interpretation.images;
-    if (!interpretation.labels.empty()) plan.labels.dataset = interpretation.labels;
-    return plan;
-}
-
 Plan make_plan(const h5::File& file, const Interpretation& interpretation) {
-    const auto& [images, labels, axes, scale, base, classes] = interpretation;
+    const auto& images = interpretation.images;
+    const auto& labels = interpretation.labels;
     REQUIRE(images.empty() == labels.empty(), "--images and --labels belong together");
     if (images.empty()) return recognise_layout(file);
+    const auto from_root = [](const std::string& name) {
+        return name.starts_with('/') ? name : "/" + name;
+    };
     return {.layout = "as named",
-            .train = with_names({}, interpretation),
-            .test = {},
+            .train = {{from_root(images)}, {from_root(labels)}},
             .images_first = false};
 }
 

@@ -86,15 +86,18 @@ int count_classes(const Labels& train, const Labels* test) {
     if (test != nullptr) largest = std::max(largest, *std::ranges::max_element(test->values));
     const std::size_t classes = std::size_t{largest} + 1;
     const auto counts = count_each(train, classes);
-    const auto empty = std::ranges::find(counts, std::size_t{0});
     REQUIRE(counts[0] > 0,
             "{}: labels up to {}, but none is 0; if they start at 1, convert the file with 'wasp "
             "data import hdf5' and --label-base 1",
             train.where, largest);
-    REQUIRE(empty == counts.end(),
+    // By chance alone a class may be missing among few images, but not among many.
+    constexpr std::size_t many = 20;  // images a class
+    const auto gaps = static_cast<std::size_t>(std::ranges::count(counts, std::size_t{0}));
+    REQUIRE(gaps == 0 || (train.values.size() < many * classes && gaps <= classes / 2),
             "{}: labels up to {}, but none is {}; if so many classes are meant, convert the file "
             "with 'wasp data import hdf5' and --classes {}",
-            train.where, largest, empty - counts.begin(), classes);
+            train.where, largest, std::ranges::find(counts, std::size_t{0}) - counts.begin(),
+            classes);
     const bool stray = counts.back() == 1 && classes > 2 &&
                        *std::min_element(counts.begin(), counts.end() - 1) > 1;
     REQUIRE(

@@ -23,8 +23,8 @@ struct Labels {
 Labels read_labels(const h5::Array& array, const Rows& rows, int base);
 
 /// The number of classes where the file does not say it: one more than the largest label.
-/// Error: a class of the training set has no image, or the last one a single one (a stray label?);
-/// names --classes or --label-base.
+/// Error: class 0 has no image; too many classes have none; or the last has a single one where the
+/// others have more (a stray label?); names --classes or --label-base.
 int count_classes(const Labels& train, const Labels* test);
 
 /// Error: a label that is not below `classes`, with its index.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string_view>
 #include <system_error>
 
 #include "base/error.hpp"
@@ -47,9 +48,10 @@ std::size_t PackedFile::read(std::span<std::byte> bytes) {
         const auto part = std::min(bytes.size() - got, std::size_t{1} << 30U);
         const int now = gzread(file_.get(), bytes.data() + got, static_cast<unsigned>(part));
         int code = Z_OK;
-        const char* reason = gzerror(file_.get(), &code);
+        std::string_view reason = gzerror(file_.get(), &code);
+        if (reason.starts_with(name_ + ": ")) reason.remove_prefix(name_.size() + 2);
         REQUIRE(now >= 0 && code == Z_OK, "{}: {}; copy or download it again", name_,
-                code == Z_BUF_ERROR ? "ends too early" : fmt::format("damaged ({})", reason));
+                code == Z_BUF_ERROR ? "ends too early" : fmt::format("damaged: {}", reason));
         if (now == 0) break;
         got += static_cast<std::size_t>(now);
     }

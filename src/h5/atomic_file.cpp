@@ -146,8 +146,10 @@ bool create_file(const fs::path& path, std::span<const std::byte> bytes) {
 }
 
 void check_writable(const fs::path& path) {
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored)) fail(EISDIR, path);
+    std::error_code error;
+    const auto status = fs::status(path, error);
+    if (error && status.type() != fs::file_type::not_found) fail(error.value(), path);
+    if (fs::is_directory(status)) fail(EISDIR, path);
     const Aside aside(path);
 }
 

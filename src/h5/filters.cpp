@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -20,14 +21,14 @@ struct Foreign {
     std::string_view name;
 };
 constexpr std::array foreign{
-    Foreign{305, "LZO"},         Foreign{307, "bzip2"},        Foreign{32000, "LZF"},
-    Foreign{32001, "Blosc"},     Foreign{32002, "MAFISC"},     Foreign{32003, "Snappy"},
-    Foreign{32004, "LZ4"},       Foreign{32008, "bitshuffle"}, Foreign{32013, "ZFP"},
-    Foreign{32015, "Zstandard"}, Foreign{32017, "SZ"},         Foreign{32019, "JPEG-LS"},
-    Foreign{32026, "Blosc2"},
+    Foreign{305, "LZO"},          Foreign{307, "bzip2"},     Foreign{32001, "Blosc"},
+    Foreign{32002, "MAFISC"},     Foreign{32003, "Snappy"},  Foreign{32004, "LZ4"},
+    Foreign{32008, "bitshuffle"}, Foreign{32013, "ZFP"},     Foreign{32015, "Zstandard"},
+    Foreign{32017, "SZ"},         Foreign{32019, "JPEG-LS"}, Foreign{32026, "Blosc2"},
 };
 
 constexpr std::size_t checksum_bytes = 4;
+constexpr int lzf_filter = 32000;  // h5py's own
 
 std::string filter_name(int id) {
     const auto* const known = std::ranges::find(foreign, id, &Foreign::id);
@@ -36,7 +37,8 @@ std::string filter_name(int id) {
 }
 
 bool known_here(int id) {
-    return id == H5Z_FILTER_DEFLATE || id == H5Z_FILTER_SHUFFLE || id == H5Z_FILTER_FLETCHER32;
+    return id == H5Z_FILTER_DEFLATE || id == H5Z_FILTER_SHUFFLE || id == H5Z_FILTER_FLETCHER32 ||
+           id == lzf_filter;
 }
 
 /// Fletcher's checksum over big-endian 16-bit words, as H5_checksum_fletcher32.
@@ -96,6 +98,45 @@ void inflate_exactly(Bytes& data, std::size_t size, const std::string& where) {
     REQUIRE(code == Z_OK && length == size,
             "{}: damaged: a gzip chunk does not unpack to its {} bytes", where, size);
     data = std::move(out);
+}
+
+/// Literal runs (first byte below 32) and copies of earlier bytes.
+/// Empty: the bytes do not unpack to exactly `size`.
+std::optional<Bytes> lzf_bytes(std::span<const std::byte> packed, std::size_t size) {
+    Bytes out;
+    out.reserve(size);
+    std::size_t at = 0;
+    const auto more = [&](std::size_t count) { return count <= packed.size() - at; };
+    const auto next = [&] { return std::to_integer<std::size_t>(packed[at++]); };
+    while (more(1)) {
+        const std::size_t control = next();
+        std::size_t length = control >> 5U;
+        if (length == 0) {
+            length = control + 1;
+            if (!more(length) || length > size - out.size()) return std::nullopt;
+            const auto from = packed.subspan(at, length);
+            out.insert(out.end(), from.begin(), from.end());
+            at += length;
+            continue;
+        }
+        if (length == 7) {
+            if (!more(1)) return std::nullopt;
+            length += next();
+        }
+        length += 2;
+        if (!more(1)) return std::nullopt;
+        const std::size_t back = ((control & 31U) << 8U) + next() + 1;
+        if (back > out.size() || length > size - out.size()) return std::nullopt;
+        for (; length > 0; --length) out.push_back(out[out.size() - back]);  // may overlap
+    }
+    if (out.size() != size) return std::nullopt;
+    return out;
+}
+
+void unpack_lzf(Bytes& data, std::size_t size, const std::string& where) {
+    auto out = lzf_bytes(data, size);
+    REQUIRE(out, "{}: damaged: an LZF chunk does not unpack to its {} bytes", where, size);
+    data = std::move(*out);
 }
 
 }  // namespace
@@ -158,6 +199,7 @@ void Filters::unpack(std::span<const std::byte> packed, std::uint32_t skipped,
         const auto& [id, parameters] = filters_[i];
         if (id == H5Z_FILTER_FLETCHER32) verify_checksum(data, where_);
         if (id == H5Z_FILTER_DEFLATE) inflate_exactly(data, before[i], where_);
+        if (id == lzf_filter) unpack_lzf(data, before[i], where_);
         if (id == H5Z_FILTER_SHUFFLE) unshuffle(data, parameters.empty() ? 1 : parameters[0]);
     }
     REQUIRE(data.size() == bytes.size(), "{}: damaged: a chunk holds {} bytes instead of {}",

@@ -234,15 +234,6 @@ void Writer::attribute(const std::string& path, const std::string& name,
     file_->attribute(path, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {values.size()}, values.data());
 }
 
-void Writer::attribute(const std::string& path, const std::string& name,
-                       std::span<const std::string> values) {
-    const auto type = text_type(0, path);
-    std::vector<const char*> pointers;
-    for (const auto& value : values) pointers.push_back(value.c_str());
-    file_->attribute(path, name, type.get(), type.get(), {values.size()},
-                     static_cast<const void*>(pointers.data()));
-}
-
 void Writer::dataset(const std::string& path, const Values& values, const Shape& shape,
                      const Storage& storage) {
     ENSURE(values.count == count_of(shape), "bug: {} values for the shape of '{}'", values.count,

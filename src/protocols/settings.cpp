@@ -36,7 +36,8 @@ std::vector<double> read_numbers(const std::string& path, const Key& key) {
             path);
     std::vector<double> numbers;
     while (file.getline(line.data(), line.size())) {
-        const std::string_view text(line.data());
+        const auto length = static_cast<std::size_t>(file.gcount()) - (file.eof() ? 0 : 1);
+        const std::string_view text(line.data(), length);
         const auto value = parse_number(text);
         REQUIRE(value && *value >= key.low && *value <= key.high,
                 "{}, line {}: '{}' must be a number from {} to {}", path, numbers.size() + 1, text,

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Reference for the protocols: what 50 updates in a scripted order of events make of the weights.
 
-usage: make_protocol_golden.py > protocols.txt
+usage: make_protocol_golden.py > protocols.txt      (needs numpy)
 
 Written from the formulas of docs/PROTOCOLS.md with numpy in float32, independently of the C++. Each
 worker is a generator that yields where it hands its turn on: before each exchange, and whenever it
@@ -159,6 +159,7 @@ def nosync_worker(me, case, common, log, final):
             step = sgd.u
         x = x + step
         if (t + offset) % case.tau:
+            log.append((0, 1.0))
             continue
         common.shown[me].append((t, f, x.copy()))
         number = len(common.shown[me])
@@ -207,8 +208,7 @@ def run(case, seed):
     """Prints the case. Line by line: what the C++ has to set, the script, then what it must find."""
     final, logs, script = {}, [[] for _ in range(case.workers)], []
     if case.spec.startswith("bsp"):
-        shared = bsp(case)
-        final = {k: shared for k in range(case.workers)}
+        final = {0: bsp(case)}  # one model for all
     else:
         own = case.spec.startswith("nosync")
         common = (Boards if own else Shared)(case.workers)
@@ -228,7 +228,7 @@ def run(case, seed):
                 alive.remove(k)
         if not own:
             assert common.issued == common.done
-            final = {k: common.theta for k in range(case.workers)}
+            final = {0: common.theta}
     sgd = {"momentum": 0.0, "decay": 0.0, "nesterov": False, "rate": 0.05, **case.sgd}
     print("case", case.spec, case.workers, case.servers)
     print("sgd", sgd["momentum"], sgd["decay"], int(sgd["nesterov"]), sgd["rate"])
@@ -236,7 +236,7 @@ def run(case, seed):
     print("script", *script)
     for log in logs:
         print("records", *(f"{s}:{w:.9g}" for s, w in log))
-    for k in range(case.workers):
+    for k in sorted(final):
         print("weights", *(f"{value:.9g}" for value in final[k]))
 
 

@@ -9,12 +9,12 @@
 namespace wasp {
 namespace {
 
-TEST(LearningRate, constant) {
+TEST(LearningRate, Constant) {
     const LearningRate rate("constant", 0.1, 0, 10);
     for (const double epoch : {0.0, 3.7, 10.0, 99.0}) EXPECT_EQ(rate.at(epoch), 0.1);
 }
 
-TEST(LearningRate, step_falls_at_whole_multiples) {
+TEST(LearningRate, StepFallsAtWholeMultiples) {
     const LearningRate rate("step:every=30,factor=0.1", 1.0, 0, 90);
     EXPECT_DOUBLE_EQ(rate.at(29.999), 1.0);
     EXPECT_DOUBLE_EQ(rate.at(30.0), 0.1);
@@ -22,7 +22,7 @@ TEST(LearningRate, step_falls_at_whole_multiples) {
     EXPECT_NEAR(rate.at(89.9), 0.01, 1e-15);
 }
 
-TEST(LearningRate, cosine_goes_from_base_to_floor) {
+TEST(LearningRate, CosineGoesFromBaseToFloor) {
     const LearningRate rate("cosine:floor=0.1", 1.0, 0, 10);
     EXPECT_DOUBLE_EQ(rate.at(0), 1.0);
     EXPECT_NEAR(rate.at(5), 0.55, 1e-12);
@@ -30,14 +30,14 @@ TEST(LearningRate, cosine_goes_from_base_to_floor) {
     EXPECT_NEAR(rate.at(12), 0.1, 1e-12);  // stays there
 }
 
-TEST(LearningRate, poly_ends_at_zero) {
+TEST(LearningRate, PolyEndsAtZero) {
     const LearningRate rate("poly:power=2", 1.0, 0, 10);
     EXPECT_DOUBLE_EQ(rate.at(0), 1.0);
     EXPECT_DOUBLE_EQ(rate.at(5), 0.25);
     EXPECT_DOUBLE_EQ(rate.at(10), 0.0);
 }
 
-TEST(LearningRate, warm_up_is_linear_from_a_tenth_and_joins_the_schedule) {
+TEST(LearningRate, WarmUpIsLinearFromATenthAndJoinsTheSchedule) {
     const LearningRate rate("cosine", 1.0, 5, 15);
     EXPECT_DOUBLE_EQ(rate.at(0), 0.1);
     EXPECT_DOUBLE_EQ(rate.at(2.5), 0.55);
@@ -46,12 +46,12 @@ TEST(LearningRate, warm_up_is_linear_from_a_tenth_and_joins_the_schedule) {
     EXPECT_NEAR(rate.at(10), 0.5, 1e-12);
 }
 
-TEST(LearningRate, a_run_no_longer_than_its_warm_up) {
+TEST(LearningRate, ARunNoLongerThanItsWarmUp) {
     const LearningRate rate("cosine", 1.0, 5, 5);
     EXPECT_DOUBLE_EQ(rate.at(5), 1.0);
 }
 
-TEST(LearningRate, wrong_specs_are_usage_errors) {
+TEST(LearningRate, WrongSpecsAreUsageErrors) {
     for (const auto* spec :
          {"", "cosin", "step", "step:every=0", "step:every=x", "step:every=1,factor=2",
           "step:every=1,evry=2", "cosine:floor=2", "poly:power", "poly:power=1,power=2",
@@ -65,7 +65,7 @@ TEST(LearningRate, wrong_specs_are_usage_errors) {
     }
 }
 
-TEST(LearningRate, an_unknown_schedule_names_the_nearest) {
+TEST(LearningRate, AnUnknownScheduleNamesTheNearest) {
     try {
         const LearningRate rate("cosin", 1.0, 0, 10);
         ADD_FAILURE();

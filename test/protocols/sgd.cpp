@@ -12,7 +12,7 @@
 namespace wasp {
 namespace {
 
-constexpr std::size_t n = 40'001;  // more than one grain of threads, and a ragged end
+constexpr std::size_t n = 20'001;  // more than one grain of threads, and a ragged end
 
 /// torch.optim.SGD of one weight: d = g + λ·x; b = μ·b + d; d = nesterov ? d + μ·b : b; x −= η·d.
 struct TorchSgd {
@@ -46,20 +46,20 @@ void same_as_torch(const SgdSetup& setup) {
     for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(x[i], expected[i], 2e-6) << "weight " << i;
 }
 
-TEST(Sgd, plain) {
+TEST(Sgd, Plain) {
     same_as_torch({});
 }
-TEST(Sgd, momentum) {
+TEST(Sgd, Momentum) {
     same_as_torch({.momentum = 0.9F});
 }
-TEST(Sgd, weight_decay) {
+TEST(Sgd, WeightDecay) {
     same_as_torch({.momentum = 0.9F, .weight_decay = 0.01F});
 }
-TEST(Sgd, nesterov) {
+TEST(Sgd, Nesterov) {
     same_as_torch({.momentum = 0.9F, .weight_decay = 0.01F, .nesterov = true});
 }
 
-TEST(Sgd, decay_reads_no_weights_when_it_is_zero) {
+TEST(Sgd, DecayReadsNoWeightsWhenItIsZero) {
     Sgd sgd(1, {});
     sgd.set_learning_rate(1.0F);
     const std::vector<float> g{2.0F}, x{std::numeric_limits<float>::infinity()};

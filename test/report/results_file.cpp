@@ -4,32 +4,25 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
+#include "support/killed_process.hpp"
 #include "support/options.hpp"
+#include "support/output_of.hpp"
 #include "support/results.hpp"
 #include "support/scratch.hpp"
 
 namespace wasp {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// What `command` prints.
-std::string output_of(const std::string& command) {
-    FILE* pipe = popen(command.c_str(), "r");
-    std::string output;
-    std::array<char, 4096> buffer{};
-    while (std::size_t count = fread(buffer.data(), 1, buffer.size(), pipe))
-        output.append(buffer.data(), count);
-    EXPECT_EQ(pclose(pipe), 0) << command;
-    return output;
-}
+using Names = std::vector<std::string>;
 
 TEST(ResultsSchema, IsTheGoldenOne) {
     const test::Scratch folder;
@@ -39,9 +32,9 @@ TEST(ResultsSchema, IsTheGoldenOne) {
     std::ifstream golden("test/golden/results_schema.txt");
     ASSERT_TRUE(golden) << "run the tests from the project's folder";
     const std::string expected{std::istreambuf_iterator<char>(golden), {}};
-    EXPECT_EQ(
-        output_of(test::options.python + " test/report/list_schema.py " + file.path().string()),
-        expected);
+    EXPECT_EQ(test::output_of(test::options.python + " test/report/list_schema.py " +
+                              file.path().string()),
+              expected);
 }
 
 TEST(ResultsFileName, IsTakenOnce) {
@@ -54,7 +47,84 @@ TEST(ResultsFileName, IsTakenOnce) {
         EXPECT_EQ(error.code(), ExitCode::usage);
         EXPECT_NE(std::string(error.what()).find("--unique"), std::string::npos) << error.what();
     }
-    EXPECT_EQ(folder.names(), std::vector<std::string>{"run.h5"});
+    EXPECT_EQ(folder.names(), Names{"run.h5"});
+}
+
+TEST(ResultsFileName, IsNumberedWhenAsked) {
+    const test::Scratch folder;
+    const auto take = [&](const char* name) {
+        return ResultsFile(folder / name, true).path().filename().string();
+    };
+    EXPECT_EQ(take("run.h5"), "run.h5");
+    EXPECT_EQ(take("run.h5"), "run-2.h5");
+    EXPECT_EQ(take("run.h5"), "run-3.h5");
+    EXPECT_EQ(take("run-2.h5"), "run-2-2.h5");
+    EXPECT_EQ(take("plain"), "plain");
+    EXPECT_EQ(take("plain"), "plain-2");
+}
+
+TEST(ResultsFileName, GoesToOneOfManyProcesses) {
+    const test::Scratch folder;
+    std::vector<pid_t> children;
+    for (int i = 0; i < 8; ++i) {
+        const pid_t child = fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            try {
+                const ResultsFile file(folder / "run.h5", false);
+                _exit(0);
+            } catch (const Error& error) {
+                _exit(static_cast<int>(error.code()));
+            }
+        }
+        children.push_back(child);
+    }
+    int won = 0;
+    for (const pid_t child : children) {
+        int status = 0;
+        waitpid(child, &status, 0);
+        ASSERT_TRUE(WIFEXITED(status));
+        if (WEXITSTATUS(status) == 0)
+            ++won;
+        else
+            EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(ExitCode::usage));
+    }
+    EXPECT_EQ(won, 1);
+    EXPECT_EQ(folder.names(), Names{"run.h5"});
+}
+
+/// kill -9 at every system call of taking the name and writing the file twice.
+TEST(ResultsFile, OpensAndIsCompleteWheneverTheWriterIsKilled) {
+    const auto results = test::example_results();
+    const auto write_run = [&](const std::filesystem::path& path) {
+        ResultsFile file(path, false);
+        auto part = results;
+        part.status = "running";
+        part.curve.resize(1);
+        file.write(part);
+        file.write(results);
+    };
+    std::size_t rows_before = 0;
+    bool existed = false, ended = false;
+    for (int stop = 1; !ended; ++stop) {
+        ASSERT_LT(stop, 2000);
+        const test::Scratch folder;
+        const auto killed = test::killed_at(stop, [&] { write_run(folder / "run.h5"); });
+        if (!killed) GTEST_SKIP() << "processes can't be traced here";
+        ended = !*killed;
+        if (!std::filesystem::exists(folder / "run.h5")) {
+            EXPECT_FALSE(existed) << "gone at " << stop;
+            continue;
+        }
+        existed = true;
+        const auto read = read_results(folder / "run.h5");  // throws unless it is complete
+        EXPECT_EQ(read.status, read.curve.size() == 2 ? "finished" : "running");
+        EXPECT_EQ(read.ranks.size(), read.curve.empty() ? 0U : 2U);
+        EXPECT_GE(read.curve.size(), rows_before) << "older at " << stop;
+        rows_before = read.curve.size();
+    }
+    EXPECT_TRUE(existed);
+    EXPECT_EQ(rows_before, 2U);
 }
 
 }  // namespace

@@ -1,0 +1,347 @@
+#!/usr/bin/python3
+"""Write data files of many kinds, sound and unsound ones, and a table of what a loader should make of them.
+
+usage: make_files.py FOLDER
+FOLDER/table.tsv: file, 'same' (the images and labels of images.bin, labels.bin), 'float' (the same, divided
+by 255) or 'reject', and what a rejection's message must contain.
+"""
+import os
+import sys
+import zlib
+
+import h5py
+import numpy as np
+from h5py import h5d, h5p, h5s, h5t
+
+FOLDER = sys.argv[1]
+TRAIN, TEST, CLASSES = 40, 20, 10
+random = np.random.default_rng(1)
+
+
+def make_images(*shape):
+    images = random.integers(0, 256, shape, dtype=np.uint8)
+    images[0].flat[:2] = 0, 255
+    return images
+
+
+GREY = make_images(TRAIN + TEST, 28, 28)
+RGB = make_images(TRAIN + TEST, 3, 32, 32)
+LABELS = np.arange(TRAIN + TEST, dtype=np.uint8) * 7 % CLASSES
+for array, name in ((GREY, "grey"), (RGB, "rgb"), (LABELS.astype("<u2"), "labels")):
+    array.tofile(f"{FOLDER}/{name}.bin")
+
+table = open(f"{FOLDER}/table.tsv", "w", encoding="utf-8")
+X, Y = (GREY[:TRAIN], GREY[TRAIN:]), (LABELS[:TRAIN], LABELS[TRAIN:])
+NAMES = ("x_train", "x_test", "y_train", "y_test")
+
+
+def row(name, expected, message=""):
+    table.write(f"{name}.h5\t{expected}\t{message}\n")
+
+
+def keras(name, expected, message="", x=X, y=Y, names=NAMES, file=None, **storage):
+    """The four arrays under the names of Keras; `storage` is for the images."""
+    with h5py.File(f"{FOLDER}/{name}.h5", "w", **(file or {})) as out:
+        for key, array in zip(names, (*x, *y)):
+            out.create_dataset(key, data=array, **(storage if key in names[:2] else {}))
+    row(name, expected, message)
+
+
+def each(arrays, change):
+    return tuple(change(array) for array in arrays)
+
+
+def altered(array, index, value, dtype=None):
+    array = array.astype(dtype or array.dtype)
+    array[index] = value
+    return array
+
+
+def with_train(pair, train):
+    return train, pair[1]
+
+
+# ---- storage
+keras("contiguous", "same")
+keras("gzip", "same", compression="gzip", chunks=(16, 28, 28))
+keras("gzip_one_image", "same", compression="gzip", chunks=(1, 28, 28))
+keras("cut_chunks", "same", compression="gzip", shuffle=True, fletcher32=True, chunks=(7, 10, 13))
+keras("checksum", "same", fletcher32=True, chunks=(9, 28, 28))
+keras("checksum_odd", "same", fletcher32=True, chunks=(3, 27, 11))
+keras("chunked", "same", chunks=(11, 13, 28))
+keras("large_chunk", "same", chunks=(200, 28, 28), maxshape=(None, 28, 28))
+keras("lzf", "same", compression="lzf", shuffle=True, chunks=(8, 28, 28))
+keras("szip", "same", compression="szip", chunks=(8, 28, 28))
+keras("scale_offset", "same", scaleoffset=0, chunks=(8, 28, 28))
+keras("latest", "same", compression="gzip", chunks=(8, 28, 28), file={"libver": "latest"})
+keras("latest_single", "same", compression="gzip", chunks=(20, 28, 28), file={"libver": "latest"})
+keras("user_block", "same", file={"userblock_size": 1024})
+keras("shuffled_int32", "same", x=each(X, lambda a: a.astype(">i4")), compression="gzip", shuffle=True, fletcher32=True,
+      chunks=(7, 28, 5))
+
+# ---- types of pixels
+for kind in ("u2", "u4", "u8", "i2", "i4", "i8", "f2", "f4", "f8"):
+    for order in "<>":
+        keras(f"pixels_{'little' if order == '<' else 'big'}_{kind}", "same", x=each(X, lambda a: a.astype(order + kind)))
+for kind in ("f4", "f8"):
+    keras(f"unit_{kind}", "float", x=each(X, lambda a: (a / 255).astype(kind)))
+keras("constant", "accept", x=each(X, np.zeros_like))
+keras("tiny_values", "accept", x=with_train(each(X, lambda a: a / 255), altered(X[0] / 255, (3, 4, 5), 1e-310)))
+
+# ---- axes
+keras("nhw1", "same", x=each(X, lambda a: a[..., None]))
+keras("n1hw", "same", x=each(X, lambda a: a[:, None]))
+keras("flat_784", "same", x=each(X, lambda a: a.reshape(-1, 784)))
+RGB_X = RGB[:TRAIN], RGB[TRAIN:]
+keras("rgb_nchw", "rgb", x=RGB_X)
+keras("rgb_nhwc", "rgb", x=each(RGB_X, lambda a: a.transpose(0, 2, 3, 1)))
+keras("rgb_nhwc_gzip", "rgb", x=each(RGB_X, lambda a: a.transpose(0, 2, 3, 1)), compression="gzip", chunks=(5, 9, 32, 2))
+keras("rgb_nhwc_int", "rgb", x=each(RGB_X, lambda a: a.transpose(0, 2, 3, 1).astype("i4")))
+keras("flat_3072", "rgb", x=each(RGB_X, lambda a: a.reshape(-1, 3072)))
+
+# ---- labels
+ONE_HOT = np.eye(CLASSES)[LABELS]
+keras("labels_column", "same", y=each(Y, lambda a: a[:, None]))
+keras("labels_n111", "same", y=each(Y, lambda a: a[:, None, None, None]))
+keras("labels_float", "same", y=each(Y, lambda a: a.astype("f8")))
+keras("labels_big_endian", "same", y=each(Y, lambda a: a.astype(">i8")))
+keras("labels_one_hot", "same", y=(ONE_HOT[:TRAIN], ONE_HOT[TRAIN:].astype("u1")))
+
+# ---- layouts
+keras("upper_case", "same", names=("X_TRAIN", "X_TEST", "Y_TRAIN", "Y_TEST"))
+keras("capital_x", "same", names=("X_train", "X_test", "y_train", "y_test"))
+keras("title_case", "same", names=("X_Train", "X_Test", "Y_Train", "Y_Test"))
+keras("groups", "same", names=("train/images", "test/images", "train/labels", "test/labels"))
+keras("usps_names", "same", names=("train/data", "test/data", "train/target", "test/target"))
+keras("soft_links", "same", names=("deep/a", "deep/b", "deep/c", "deep/d"))
+with h5py.File(f"{FOLDER}/soft_links.h5", "a") as out:
+    for key, target in zip(NAMES, "abcd"):
+        out[key] = h5py.SoftLink(f"/deep/{target}")
+keras("many_others", "same")
+with h5py.File(f"{FOLDER}/many_others.h5", "a") as out:
+    for i in range(2000):
+        out.create_group(f"group_{i}")
+        if i < 200:
+            out.attrs[f"attribute_{i}"] = "x" * 20
+    out["x_train"].attrs["long"] = np.zeros(7000)
+    out["cycle"] = out["/"]
+
+FUEL_TYPE = [("split", "S5"), ("source", "S8"), ("start", "<i8"), ("stop", "<i8"), ("indices", h5py.ref_dtype),
+             ("available", "?"), ("comment", "S1")]
+
+
+def fuel(name, expected, message="", rows=(), indices=None):
+    with h5py.File(f"{FOLDER}/{name}.h5", "w") as out:
+        out["features"], out["targets"] = GREY[:, None], LABELS[:, None]
+        out["order"] = np.arange(TRAIN)
+        records = np.zeros(len(rows), dtype=np.dtype(FUEL_TYPE))
+        for i, (split, source, start, stop) in enumerate(rows):
+            records[i] = (split, source, start, stop, out["order"].ref if indices else None, True, b".")
+        out.attrs["split"] = records
+    row(name, expected, message)
+
+
+FUEL = [(b"train", b"features", 0, TRAIN), (b"train", b"targets", 0, TRAIN),
+        (b"test", b"features", TRAIN, TRAIN + TEST), (b"test", b"targets", TRAIN, TRAIN + TEST)]
+
+
+def fuel_row(index, start, stop):
+    return FUEL[:index] + [FUEL[index][:2] + (start, stop)] + FUEL[index + 1:]
+
+
+fuel("fuel", "same", rows=FUEL)
+fuel("fuel_backwards", "reject", "start at 30 and stop at 10", fuel_row(0, 30, 10))
+fuel("fuel_negative", "reject", "start at -1", fuel_row(0, -1, 39))
+fuel("fuel_lengths", "reject", "40 features, but 30 targets", fuel_row(1, 0, 30))
+fuel("fuel_beyond", "reject", "60 rows", [FUEL[0], FUEL[1]] + [(b"test", s, 40, 70) for s in (b"features", b"targets")])
+fuel("fuel_far_beyond", "reject", "60 rows", [FUEL[0], FUEL[1]] + [(b"test", s, 2**62, 2**62 + 20) for s in (b"features", b"targets")])
+fuel("fuel_no_train", "reject", "'train'", FUEL[2:])
+fuel("fuel_no_targets", "reject", "no rows of targets", FUEL[:1])
+fuel("fuel_listed", "reject", "one by one", FUEL, indices=True)
+fuel("fuel_none", "reject", "split", [])
+keras("fuel_not_records", "reject", "list of records", names=("features", "unused", "targets", "more"))
+with h5py.File(f"{FOLDER}/fuel_not_records.h5", "a") as out:
+    out.attrs["split"] = "train"
+
+# ---- counts and shapes
+keras("labels_short", "reject", "40 images, but 39 labels", y=with_train(Y, Y[0][:-1]))
+keras("labels_long", "reject", "40 images, but 60 labels", y=with_train(Y, LABELS))
+keras("no_images", "reject", "/x_train: is empty", x=with_train(X, X[0][:0]), y=with_train(Y, Y[0][:0]))
+keras("no_width", "reject", "is empty", x=each(X, lambda a: a[..., :0]))
+keras("not_square", "reject", "--axes", x=each(X, lambda a: a[:, :27]))
+keras("two_channels", "reject", "--axes", x=each(X, lambda a: np.stack([a, a], axis=1)))
+keras("channels_both_ways", "reject", "--axes", x=each(RGB_X, lambda a: a[..., :3]))
+keras("other_shape_in_test", "reject", "another shape", x=(X[0], X[1][:, :14, :14]))
+keras("flat_783", "reject", "783", x=each(X, lambda a: a.reshape(-1, 784)[:, 1:]))
+keras("one_dimension", "reject", "expected images", x=each(X, lambda a: a[:, 0, 0]))
+keras("five_dimensions", "reject", "expected images", x=each(X, lambda a: a[:, None, None]))
+keras("rank_32", "reject", "32 dimensions", x=each(X, lambda a: a.reshape((-1,) + (1,) * 29 + (28, 28))))
+keras("no_y_train", "reject", "'y_train'", names=("x_train", "x_test", "other", "y_test"))
+keras("not_data", "reject", "none of the known layouts", names=("a", "b", "c", "d"))
+keras("keras_model", "reject", "Keras model", names=("model_weights/a", "b", "c", "d"))
+
+# ---- values
+for name, value in (("nan", np.nan), ("inf", np.inf), ("minus_inf", -np.inf)):
+    keras(f"pixel_{name}", "reject", "/x_train[33,14,5] is", x=with_train(X, altered(X[0] / 255, (33, 14, 5), value)))
+keras("pixel_nan_in_test", "reject", "/x_test[3,1,2] is nan", x=(X[0] / 255, altered(X[1] / 255, (3, 1, 2), np.nan)))
+keras("pixel_nan_gzip", "reject", "/x_train[33,14,5] is nan", x=with_train(X, altered(X[0] / 255, (33, 14, 5), np.nan)),
+      compression="gzip", chunks=(7, 10, 13))
+keras("pixels_negative", "reject", "--scale", x=each(X, lambda a: a / 127.5 - 1))
+keras("pixels_wrapped", "reject", "--scale", x=each(X, lambda a: a.view("i1")))
+keras("pixels_256", "reject", "--scale", x=with_train(X, altered(X[0], (1, 1, 1), 256, "i4")))
+keras("pixels_in_between", "reject", "--scale", x=each(X, lambda a: a / 2.0))
+keras("pixels_zero_or_one", "reject", "--scale", x=each(X, lambda a: a // 128))
+keras("pixels_dark", "reject", "--scale", x=each(X, lambda a: a / 1e4))
+
+LABEL = "/y_train[9]"
+keras("label_255", "reject", "--classes", y=with_train(Y, altered(Y[0], 9, 255)))
+keras("label_stray", "reject", LABEL, y=with_train(Y, altered(Y[0], 9, 10)))
+keras("label_2_32", "reject", LABEL, y=with_train(Y, altered(Y[0], 9, 2**32 + 3, "i8")))
+keras("label_uint64", "reject", LABEL, y=with_train(Y, altered(Y[0], 9, 2**64 - 1, "u8")))
+keras("label_65536", "reject", LABEL, y=with_train(Y, altered(Y[0], 9, 65536, "i4")))
+keras("label_negative", "reject", LABEL, y=with_train(Y, altered(Y[0], 9, -1, "i4")))
+keras("label_fraction", "reject", LABEL, y=with_train(Y, altered(Y[0], 9, 3.7, "f4")))
+keras("label_nan", "reject", LABEL, y=with_train(Y, altered(Y[0], 9, np.nan, "f4")))
+keras("label_inf", "reject", LABEL, y=with_train(Y, altered(Y[0], 9, np.inf, "f4")))
+keras("labels_from_one", "reject", "--label-base 1", y=each(Y, lambda a: a + 1))
+keras("label_only_in_test", "reject", "--classes", y=(Y[0].repeat(10), altered(Y[1], 2, 10)), x=(X[0].repeat(10, axis=0), X[1]))
+keras("one_hot_two", "reject", LABEL, y=with_train(Y, altered(ONE_HOT[:TRAIN], 9, 1)))
+keras("one_hot_none", "reject", LABEL, y=with_train(Y, altered(ONE_HOT[:TRAIN], 9, 0)))
+keras("one_hot_soft", "reject", LABEL, y=with_train(Y, altered(ONE_HOT[:TRAIN], (9, 1), 0.5)))
+keras("one_hot_other_width", "reject", "/y_test", y=(ONE_HOT[:TRAIN], np.eye(12)[LABELS[TRAIN:] + 2]))
+keras("labels_rank_3", "reject", "expected labels", y=with_train(Y, ONE_HOT[:TRAIN, None]))
+keras("label_scalar", "reject", "single value", y=with_train(Y, np.int64(3)))
+
+# ---- types
+keras("labels_text", "reject", "found text", y=with_train(Y, Y[0].astype("S1")))
+keras("pixels_complex", "reject", "/x_train: expected numbers", x=each(X, lambda a: a.astype("c8")))
+keras("pixels_opaque", "reject", "opaque", x=with_train(X, X[0].reshape(TRAIN, -1).view("V784")))
+
+
+def replaced(name, message, change, key="x_train"):
+    """A Keras file whose `key` is made anew by change(file)."""
+    keras(name, "reject", message)
+    with h5py.File(f"{FOLDER}/{name}.h5", "a") as out:
+        del out[key]
+        change(out)
+
+
+def references(out):
+    out.create_dataset("y_train", (TRAIN,), dtype=h5py.ref_dtype)
+    out["y_train"][:] = [out["x_test"].ref] * TRAIN
+
+
+def vlen(out):
+    data = out.create_dataset("x_train", (TRAIN,), dtype=h5py.vlen_dtype(np.uint8))
+    for i in range(TRAIN):
+        data[i] = X[0][i].ravel()[:100 + i]
+
+
+replaced("labels_references", "found references", references, "y_train")
+replaced("pixels_of_any_length", "variable length", vlen)
+replaced("pixels_group", "is a group", lambda out: out.create_group("x_train"))
+replaced("pixels_type", "is a named type", lambda out: out.__setitem__("x_train", np.dtype("f4")))
+replaced("pixels_missing", "'x_train'", lambda out: None)
+
+
+# ---- links, and data that are elsewhere
+def virtual(source, key):
+    def change(out):
+        layout = h5py.VirtualLayout(shape=X[0].shape, dtype="u1")
+        layout[:] = h5py.VirtualSource(source, key, shape=X[0].shape)
+        out.create_virtual_dataset("x_train", layout)
+    return change
+
+
+def external_storage(out):
+    GREY.tofile(f"{FOLDER}/raw.bin")
+    out.create_dataset("x_train", X[0].shape, "u1", external=[(f"{FOLDER}/raw.bin", 0, X[0].size)])
+
+
+def loop(out):
+    out["x_train"], out["a"], out["b"] = h5py.SoftLink("/a"), h5py.SoftLink("/b"), h5py.SoftLink("/x_train")
+
+
+def soft_to_external(out):
+    out["x_train"], out["away"] = h5py.SoftLink("/away"), h5py.ExternalLink("contiguous.h5", "/x_train")
+
+
+def external_group(out):
+    del out["x_test"]
+    out["deep"] = h5py.ExternalLink("contiguous.h5", "/")
+    out["x_train"], out["x_test"] = h5py.SoftLink("/deep/x_train"), X[1]
+
+
+replaced("link_external", "link to another file", lambda out: out.__setitem__("x_train", h5py.ExternalLink("contiguous.h5", "/x_train")))
+replaced("link_external_itself", "link to another file",
+         lambda out: out.__setitem__("x_train", h5py.ExternalLink("link_external_itself.h5", "/x_train")))
+replaced("link_external_absolute", "link to another file", lambda out: out.__setitem__("x_train", h5py.ExternalLink("/etc/hostname", "/x")))
+replaced("link_soft_to_external", "/x_train", soft_to_external)
+replaced("link_through_external_group", "/x_train", external_group)
+replaced("link_soft_loop", "/x_train", loop)
+replaced("link_nowhere", "/x_train", lambda out: out.__setitem__("x_train", h5py.SoftLink("/nothing")))
+replaced("virtual_itself", "virtual", virtual(".", "x_train"))
+replaced("virtual_missing", "virtual", virtual("no_such_file.h5", "x_train"))
+replaced("virtual_sound", "virtual", virtual("contiguous.h5", "x_train"))
+replaced("external_storage", "another file", external_storage)
+
+
+# ---- sizes: more is declared than is there
+def declared(shape, **storage):
+    return lambda out: out.create_dataset("x_train", shape, "u1", **storage)
+
+
+replaced("never_written", "never written", declared(X[0].shape))
+replaced("never_written_chunks", "never written", declared(X[0].shape, chunks=(8, 28, 28)))
+replaced("never_written_gzip", "never written", declared(X[0].shape, chunks=(8, 28, 28), compression="gzip"))
+replaced("declares_1e12", "than the file holds", declared((10**12, 28, 28), chunks=(1000, 28, 28)))
+replaced("declares_1e12_gzip", "than the file holds", declared((10**12, 28, 28), chunks=(1000, 28, 28), compression="gzip"))
+replaced("declares_2_60", "64 bits", declared((2**60, 28, 28), chunks=(16, 28, 28)))
+
+
+def partly(count, **storage):
+    def change(out):
+        data = out.create_dataset("x_train", X[0].shape, "u1", chunks=(8, 28, 28), **storage)
+        data[:count] = X[0][:count]
+    return change
+
+
+replaced("partly_written", "never written", partly(16))
+replaced("partly_written_gzip", "never written", partly(32, compression="gzip"))
+
+
+# ---- chunks that do not unpack to what they should
+def raw_chunks(chunk, *filters, shape=X[0].shape, chunks=None):
+    """One dataset of uint8 with these filters (id, parameters), every chunk stored as these bytes."""
+    def change(out):
+        properties = h5p.create(h5p.DATASET_CREATE)
+        properties.set_chunk(chunks or shape)
+        for number, parameters in filters:
+            properties.set_filter(number, h5py.h5z.FLAG_OPTIONAL, parameters)
+        data = h5d.create(out.id, b"x_train", h5t.STD_U8LE, h5s.create_simple(shape), properties)
+        data.write_direct_chunk((0,) * len(shape), chunk)
+    return change
+
+
+GZIP, SHUFFLE, FLETCHER32, LZF, SZIP = (1, (6,)), (2, (1,)), (3, ()), (32000, (4, 261, 31360)), (4, (141, 8, 8, 784))
+SIZE = X[0].size
+whole = X[0].tobytes()
+replaced("gzip_garbage", "does not unpack", raw_chunks(b"no gzip at all" * 20, GZIP))
+replaced("gzip_short", "does not unpack", raw_chunks(zlib.compress(whole[:-1]), GZIP))
+replaced("gzip_very_short", "does not unpack", raw_chunks(zlib.compress(whole[:100]), GZIP))
+replaced("gzip_long", "does not unpack", raw_chunks(zlib.compress(whole + b"1"), GZIP))
+replaced("gzip_bomb", "damaged", raw_chunks(zlib.compress(bytes(1 << 26), 1), GZIP))
+replaced("gzip_cut", "does not unpack", raw_chunks(zlib.compress(whole)[:-10], GZIP))
+replaced("gzip_twice", "twice", raw_chunks(zlib.compress(zlib.compress(whole)), GZIP, GZIP))
+replaced("shuffle_short", "stored", raw_chunks(whole[:-3], SHUFFLE))
+replaced("checksum_short", "checksum", raw_chunks(whole[:-3], FLETCHER32))
+replaced("checksum_tiny", "checksum", raw_chunks(b"ab", FLETCHER32))
+replaced("checksum_wrong", "checksum", raw_chunks(whole + b"abcd", FLETCHER32))
+replaced("lzf_garbage", "does not unpack", raw_chunks(b"\xff" * 300, LZF))
+replaced("lzf_short", "does not unpack", raw_chunks(b"\x1f" + bytes(32), LZF))
+replaced("lzf_before_start", "does not unpack", raw_chunks(b"\x01ab\x20\x07" * 100, LZF))
+replaced("filter_33333", "filter number 33333", raw_chunks(whole, (33333, (1, 2))))
+replaced("filter_blosc", "Blosc (32001)", raw_chunks(whole, (32001, (2, 2, 1, SIZE))))
+replaced("chunk_too_large", "h5repack", raw_chunks(zlib.compress(bytes(1 << 27), 1), GZIP, shape=(1 << 17, 32, 32)))
+
+table.close()

@@ -1,0 +1,59 @@
+/// A small nonlinear problem that protocols train in tests. Its gradient takes only + − ×, in one
+/// order, so that numpy (test/golden/make_protocol_golden.py) gets the same bits.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.hpp"
+#include "protocols/protocol.hpp"
+#include "support/turns.hpp"
+
+namespace wasp::test {
+
+struct Toy {
+    explicit Toy(std::size_t n);
+
+    /// Fills gradients; returns the loss.
+    float gradient(std::int64_t worker, std::int64_t step);
+
+    std::vector<float> weights, gradients;
+};
+
+struct Training {
+    std::string spec = {};
+    SgdSetup sgd = {};
+    float rate = 0.05F;
+    std::int64_t steps = 20;         ///< of this rank
+    std::int64_t planned_steps = 0;  ///< 0: steps
+    std::size_t n = 37;              ///< weights; no multiple of any number of ranks
+    std::uint64_t seed = 1;
+    std::function<void(Toy&)> start = {};                     ///< before the first step
+    std::function<float(Toy&)> gradient = {};                 ///< instead of the toy's
+    std::function<void(const Toy&, std::int64_t)> seen = {};  ///< after each exchange
+    TurnTakingCluster* turns = nullptr;                       ///< the cluster, when it takes turns
+};
+
+struct Trained {
+    std::vector<float> weights;
+    std::vector<Exchange> records;  ///< one a step; none on a server
+    std::int64_t version = 0;
+};
+
+/// Train on this rank, from make_protocol() to finish(). Collective.
+Trained train(Cluster& cluster, const Training& training);
+
+/// The same without a protocol: x += u, as the given worker alone would train.
+std::vector<float> train_alone(const Training& training, std::int64_t worker);
+
+/// How often each staleness was pushed with, on all ranks. Collective.
+std::map<std::int64_t, std::int64_t> staleness_histogram(Cluster& cluster, const Trained& trained);
+
+/// The values of all ranks, one after the other, on each rank. Collective.
+std::vector<float> all_gather(Cluster& cluster, std::span<const float> mine);
+
+}  // namespace wasp::test
