@@ -64,9 +64,10 @@ struct Kernels {
                                         float* weights, float* bias);
 
     /// Windows of K × K, stride K; rows and columns that fill no window are ignored.
-    /// winner: (C,H/K,W/K) vectors, the number in [0, K·K) of the first largest element.
-    void (*max_pooling)(const Planes& x, int window, const Planes& y, std::int32_t* winner);
-    void (*max_pooling_gradient)(const Planes& dy, const std::int32_t* winner, int window,
+    /// winner: (C,H/K,W/K) vectors, the number, 0 … K·K−1, of the first largest element; a float,
+    /// as AVX can compare no whole numbers.
+    void (*max_pooling)(const Planes& x, int window, const Planes& y, float* winner);
+    void (*max_pooling_gradient)(const Planes& dy, const float* winner, int window,
                                  const Planes& dx);
     void (*mean_pooling)(const Planes& x, int window, const Planes& y);
     void (*mean_pooling_gradient)(const Planes& dy, int window, const Planes& dx);
@@ -82,6 +83,9 @@ struct Kernels {
     /// them.   scratch: linear_scratch() floats, a multiple of 64 bytes from the last one's.
     void (*linear_weight_gradient)(const Features& x, const Features& dy, bool add, float* weights,
                                    float* bias, float* scratch);
+
+    /// Multiplications and additions in registers alone, as fast as a core can; returns how many.
+    double (*multiply_add)(std::int64_t rounds);
 
     /// Floats that linear_weight_gradient() needs for x.
     std::size_t linear_scratch(int inputs, int groups) const {

@@ -3,7 +3,7 @@
 
 #include "layer.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 class Activation : public Layer {
 public:
@@ -26,4 +26,4 @@ public:
     void backward(const Work& work) const override;
 };
 
-}  // namespace wasp
+}  // namespace wasp::nn

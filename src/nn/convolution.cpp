@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace wasp {
+namespace wasp::nn {
 
 Convolution::Convolution(std::string name, Shape in, int outputs, int kernel, int padding)
     : Layer(in,
@@ -47,4 +47,4 @@ void Convolution::backward(const Work& work) const {
     }
 }
 
-}  // namespace wasp
+}  // namespace wasp::nn

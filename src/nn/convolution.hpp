@@ -3,7 +3,7 @@
 
 #include "layer.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 class Convolution : public Layer {
 public:
@@ -22,4 +22,4 @@ private:
     int kernel_, padding_;
 };
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -4,7 +4,7 @@
 
 #include "base/random.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 Dropout::Dropout(Shape shape, double probability, std::uint64_t seed)
     : Layer(shape, shape), probability_(probability), seed_(seed) {}
@@ -45,4 +45,4 @@ void Dropout::backward(const Work& work) const {
     }
 }
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -4,7 +4,7 @@
 
 #include "layer.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 class Dropout : public Layer {
 public:
@@ -21,4 +21,4 @@ private:
     std::uint64_t seed_;
 };
 
-}  // namespace wasp
+}  // namespace wasp::nn

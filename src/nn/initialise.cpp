@@ -5,7 +5,7 @@
 
 #include "base/random.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 void initialise(const ModelSetup& setup, const ParameterShape& parameter, std::span<float> values) {
     RandomStream random(setup.seed, parameter.name);
@@ -25,4 +25,4 @@ void initialise(const ModelSetup& setup, const ParameterShape& parameter, std::s
     }
 }
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -6,9 +6,9 @@
 #include "layer.hpp"
 #include "nn/model.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 /// Each parameter has its own random stream, from the seed and its name.
 void initialise(const ModelSetup& setup, const ParameterShape& parameter, std::span<float> values);
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 Planes Activations::planes(int group) const {
     const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(shape.width + 2 * halo) * lanes;
@@ -32,4 +32,4 @@ std::size_t ParameterShape::count() const {
     return product;
 }
 
-}  // namespace wasp
+}  // namespace wasp::nn

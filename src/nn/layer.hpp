@@ -10,7 +10,7 @@
 
 #include "tensor/kernels.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 /// Dimensions of one image's activations (C,H,W).
 struct Shape {
@@ -78,4 +78,4 @@ public:
     const Shape input, output;
 };
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -1,6 +1,6 @@
 #include "linear.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 Linear::Linear(std::string name, Shape in, int outputs)
     : Layer(in, {outputs, 1, 1}), name_(std::move(name)) {}
@@ -36,4 +36,4 @@ void Linear::backward(const Work& work) const {
     work.kernels.multiply(transposed, nullptr, work.dy.features(), work.dx.features());
 }
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -3,7 +3,7 @@
 
 #include "layer.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 class Linear : public Layer {
 public:
@@ -20,4 +20,4 @@ private:
     std::string name_;
 };
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -4,7 +4,7 @@
 
 #include "layer.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 class MaxPooling : public Layer {
 public:
@@ -14,9 +14,9 @@ public:
     std::size_t memo_floats(const Kernels& kernels) const override;
 
 private:
-    std::int32_t* winners(const Work& work, int group) const;
+    float* winners(const Work& work, int group) const;
 
     int window_;
 };
 
-}  // namespace wasp
+}  // namespace wasp::nn

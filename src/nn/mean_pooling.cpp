@@ -1,6 +1,6 @@
 #include "mean_pooling.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 MeanPooling::MeanPooling(Shape in, int window)
     : Layer(in, {in.channels, in.height / window, in.width / window}), window_(window) {}
@@ -15,4 +15,4 @@ void MeanPooling::backward(const Work& work) const {
         work.kernels.mean_pooling_gradient(work.dy.planes(group), window_, work.dx.planes(group));
 }
 
-}  // namespace wasp
+}  // namespace wasp::nn

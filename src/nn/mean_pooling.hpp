@@ -3,7 +3,7 @@
 
 #include "layer.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 class MeanPooling : public Layer {
 public:
@@ -15,4 +15,4 @@ private:
     int window_;
 };
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -11,7 +11,7 @@
 #include "mean_pooling.hpp"
 #include "network.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 namespace {
 
@@ -125,25 +125,29 @@ const Row& row_of(std::string_view name) {
 
 }  // namespace
 
+}  // namespace wasp::nn
+
+namespace wasp {
+
 void check_model_name(std::string_view name) {
-    static_cast<void>(row_of(name));
+    static_cast<void>(nn::row_of(name));
 }
 
 std::unique_ptr<Model> make_model(std::string_view name, const ModelSetup& setup) {
-    const Row& row = row_of(name);
+    const nn::Row& row = nn::row_of(name);
     const auto& [channels, height, width] = setup.image;
     REQUIRE(channels > 0 && height > 0 && width > 0, "images of {} × {} × {} pixels", channels,
             height, width);
     REQUIRE(setup.classes > 1, "a network for {} classes: there must be two at least",
             setup.classes);
-    Builder builder(name, setup);
+    nn::Builder builder(name, setup);
     row.build(builder);
-    return std::make_unique<Network>(std::string(name), setup, builder.take());
+    return std::make_unique<nn::Network>(std::string(name), setup, builder.take());
 }
 
 std::string model_help() {
     std::string help;
-    for (const auto& row : table) {
+    for (const auto& row : nn::table) {
         const auto model = make_model(row.name, {.image = {1, 28, 28}});
         help +=
             fmt::format("{:<13}{:>8} weights  {}\n", row.name, model->weights().size(), row.text);

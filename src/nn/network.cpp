@@ -7,7 +7,7 @@
 #include "tensor/parallel.hpp"
 #include "tensor/vector_ops.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 namespace {
 
@@ -75,7 +75,10 @@ Score Network::run(const Task& task) {
                 if (index == 0) between_layers();
             });
     });
-    if (task.training) add_gradients(threads);
+    if (task.training) {
+        add_gradients(threads);
+        gradient_ready(0, gradients_.size());
+    }
     between_layers();
     Score total;
     for (const auto& thread : std::span(threads_).first(static_cast<std::size_t>(threads))) {
@@ -102,4 +105,4 @@ double Network::flops_per_image() const {
     return flops;
 }
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -9,7 +9,7 @@
 #include "plan.hpp"
 #include "worker.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 /// Threads share out the lane groups of a batch. Each sums its own gradient; these are added in the
 /// order of the threads, so that the same number of threads gives the same bits.
@@ -52,4 +52,4 @@ private:
     std::int64_t step_ = 0;
 };
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -5,7 +5,7 @@
 #include "base/aligned.hpp"
 #include "base/error.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 namespace {
 
@@ -89,4 +89,4 @@ Plan make_plan(const Layers& layers, const Kernels& kernels, int groups) {
     return Planner(layers, kernels, groups).make();
 }
 
-}  // namespace wasp
+}  // namespace wasp::nn

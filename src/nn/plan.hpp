@@ -6,7 +6,7 @@
 
 #include "layer.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 using Layers = std::vector<std::unique_ptr<Layer>>;
 
@@ -38,4 +38,4 @@ struct Plan {
 /// groups: the largest chunk.
 Plan make_plan(const Layers& layers, const Kernels& kernels, int groups);
 
-}  // namespace wasp
+}  // namespace wasp::nn

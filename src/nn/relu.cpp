@@ -1,6 +1,6 @@
 #include "activation.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 void Relu::forward(const Work& work) const {
     for (int group = 0; group < work.y.groups; ++group) work.kernels.relu(work.y.planes(group));
@@ -11,4 +11,4 @@ void Relu::backward(const Work& work) const {
         work.kernels.relu_gradient(work.y.planes(group), work.dy.planes(group));
 }
 
-}  // namespace wasp
+}  // namespace wasp::nn

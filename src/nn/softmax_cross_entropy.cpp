@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 namespace {
 
@@ -59,4 +59,4 @@ Score softmax_cross_entropy(const Activations& logits, std::span<const int> labe
     return score;
 }
 
-}  // namespace wasp
+}  // namespace wasp::nn

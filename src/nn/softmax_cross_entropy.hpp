@@ -6,7 +6,7 @@
 #include "layer.hpp"
 #include "nn/model.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 /// Sums over the images of `logits`, (groups, classes, lanes); the last group may have less images
 /// than lanes.   labels: as many as images.
@@ -15,4 +15,4 @@ namespace wasp {
 Score softmax_cross_entropy(const Activations& logits, std::span<const int> labels, float factor,
                             const Activations& gradient);
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -2,7 +2,7 @@
 
 #include "activation.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 namespace {
 
@@ -34,4 +34,4 @@ void Tanh::backward(const Work& work) const {
     });
 }
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -4,7 +4,7 @@
 
 #include "softmax_cross_entropy.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 Worker::Worker(const Plan& plan, const Kernels& kernels)
     : plan_(plan),
@@ -126,4 +126,4 @@ Worker::Groups Worker::one(Groups chunk, int index) const {
     return {chunk.first + index, chunk.slot + index, 1};
 }
 
-}  // namespace wasp
+}  // namespace wasp::nn

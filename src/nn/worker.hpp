@@ -8,7 +8,7 @@
 #include "nn/model.hpp"
 #include "plan.hpp"
 
-namespace wasp {
+namespace wasp::nn {
 
 /// One call of Model::train_step() or Model::evaluate().
 struct Task {
@@ -55,4 +55,4 @@ private:
     std::vector<const std::byte*> images_;  // of one group
 };
 
-}  // namespace wasp
+}  // namespace wasp::nn

@@ -45,19 +45,22 @@ constexpr int weight_channels = wide ? 5 : 2, kernel_columns = 5;
 
 /// y of Channels channels from `channel` on, columns [column, column + Columns), all rows.
 template <int Channels, int Columns>
-NOINLINE void convolve(const Layout& at, const Vector* x, const float* weights, const float* bias,
+NOINLINE void convolve(const Layout at, const Vector* x, const float* weights, const float* bias,
                        int channel, int column, Vector* y) {
     weights += channel * at.w_output;
-    for (int row = 0; row < at.rows; ++row) {
+    bias += channel;
+    x += at.x_at(0, 0, column);
+    y += channel * at.y_plane + column;
+    for (int row = 0; row < at.rows; ++row, x += at.x_row, y += at.y_row) {
         Vector sum[Channels][Columns];
 #pragma GCC unroll 8
         for (int c = 0; c < Channels; ++c)
 #pragma GCC unroll 8
-            for (int j = 0; j < Columns; ++j) sum[c][j] = bias[channel + c] - Vector{};
+            for (int j = 0; j < Columns; ++j) sum[c][j] = bias[c] - Vector{};
         const float* w = weights;
         for (int input = 0; input < at.inputs; ++input)
             for (int i = 0; i < at.kernel; ++i) {
-                const Vector* line = x + at.x_at(input, row + i, column);
+                const Vector* line = x + input * at.x_plane + i * at.x_row;
                 for (int k = 0; k < at.kernel; ++k, ++w, ++line)
 #pragma GCC unroll 8
                     for (int c = 0; c < Channels; ++c) {
@@ -66,11 +69,11 @@ NOINLINE void convolve(const Layout& at, const Vector* x, const float* weights, 
                         for (int j = 0; j < Columns; ++j) sum[c][j] += weight * line[j];
                     }
             }
+        Vector* to = y;
 #pragma GCC unroll 8
-        for (int c = 0; c < Channels; ++c)
+        for (int c = 0; c < Channels; ++c, to += at.y_plane)
 #pragma GCC unroll 8
-            for (int j = 0; j < Columns; ++j)
-                y[(channel + c) * at.y_plane + row * at.y_row + column + j] = sum[c][j];
+            for (int j = 0; j < Columns; ++j) to[j] = sum[c][j];
     }
 }
 
@@ -78,60 +81,111 @@ NOINLINE void convolve(const Layout& at, const Vector* x, const float* weights, 
 /// [tap, tap + Taps). Scattering (each dy meets each tap once) instead of gathering dx from a dy
 /// with a halo saves the products with the halo's zeros: 29 % of LeNet's second convolution.
 template <int Channels, int Columns, int Taps>
-NOINLINE void scatter(const Layout& at, const Vector* dy, const float* weights, int channel,
+NOINLINE void scatter(const Layout at, const Vector* dy, const float* weights, int channel,
                       int column, int tap, int x_height, Vector* dx) {
     weights += channel * at.w_input + tap;
-    for (int x_row = 0; x_row < x_height; ++x_row) {
+    dy += column;
+    dx += at.x_at(channel, at.padding, column + tap);
+    for (int x_row = 0; x_row < x_height; ++x_row, dx += at.x_row) {
         const int first = larger(0, x_row + at.padding - (at.rows - 1));
         const int last = smaller(at.kernel - 1, x_row + at.padding);
         Vector sum[Channels][Columns + Taps - 1] = {};
         for (int output = 0; output < at.outputs; ++output)
             for (int i = first; i <= last; ++i) {
-                const Vector* line =
-                    dy + output * at.y_plane + (x_row + at.padding - i) * at.y_row + column;
+                const Vector* line = dy + output * at.y_plane + (x_row + at.padding - i) * at.y_row;
                 const float* w = weights + output * at.w_output + i * at.kernel;
 #pragma GCC unroll 8
-                for (int c = 0; c < Channels; ++c)
+                for (int k = 0; k < Taps; ++k)
 #pragma GCC unroll 8
-                    for (int k = 0; k < Taps; ++k) {
+                    for (int c = 0; c < Channels; ++c) {
                         const float weight = w[c * at.w_input + k];
 #pragma GCC unroll 8
                         for (int j = 0; j < Columns; ++j) sum[c][j + k] += weight * line[j];
                     }
             }
+        Vector* to = dx;
 #pragma GCC unroll 8
-        for (int c = 0; c < Channels; ++c)
+        for (int c = 0; c < Channels; ++c, to += at.x_plane)
 #pragma GCC unroll 16
-            for (int j = 0; j < Columns + Taps - 1; ++j)
-                dx[at.x_at(channel + c, x_row + at.padding, column + tap) + j] += sum[c][j];
+            for (int j = 0; j < Columns + Taps - 1; ++j) to[j] += sum[c][j];
     }
 }
 
-/// Adds to the weights of Channels outputs from `channel` on, one input channel, one kernel row,
-/// kernel columns [tap, tap + Taps).
+/// Adds to the sums of Channels outputs, one input channel, one kernel row and Taps kernel columns
+/// what rows [begin, end) of y contribute.   sums: (Channels, Taps), channels `step` vectors apart.
 template <int Channels, int Taps>
-NOINLINE void correlate(const Layout& at, const Vector* x, const Vector* dy, int channel, int input,
-                        int kernel_row, int tap, float* weights) {
-    Vector sum[Channels * Taps] = {};
-    for (int row = 0; row < at.rows; ++row) {
-        const Vector* line = x + at.x_at(input, row + kernel_row, tap);
-        const Vector* d = dy + channel * at.y_plane + row * at.y_row;
+NOINLINE void correlate(const Layout at, const Vector* x, const Vector* dy, int begin, int end,
+                        Vector* sums, int step) {
+    Vector sum[Channels][Taps];
+#pragma GCC unroll 8
+    for (int c = 0; c < Channels; ++c)
+#pragma GCC unroll 8
+        for (int k = 0; k < Taps; ++k) sum[c][k] = sums[c * step + k];
+    for (int row = begin; row < end; ++row) {
+        const Vector* line = x + row * at.x_row;
+        const Vector* d = dy + row * at.y_row;
         for (int column = 0; column < at.columns; ++column, ++line, ++d)
 #pragma GCC unroll 8
             for (int k = 0; k < Taps; ++k) {
                 const Vector pixel = line[k];
 #pragma GCC unroll 8
-                for (int c = 0; c < Channels; ++c) sum[c * Taps + k] += pixel * d[c * at.y_plane];
+                for (int c = 0; c < Channels; ++c) sum[c][k] += pixel * d[c * at.y_plane];
             }
     }
-    float* targets[Channels * Taps];
 #pragma GCC unroll 8
     for (int c = 0; c < Channels; ++c)
 #pragma GCC unroll 8
-        for (int k = 0; k < Taps; ++k)
-            targets[c * Taps + k] = weights + (channel + c) * at.w_output + input * at.w_input +
-                                    kernel_row * at.kernel + tap + k;
-    add_sums(sum, targets);
+        for (int k = 0; k < Taps; ++k) sums[c * step + k] = sum[c][k];
+}
+
+constexpr int largest_kernel = 8;     // rows that are summed together
+constexpr int band_bytes = 26 << 10;  // with the pixels they meet they fit into 32 KiB
+
+/// Adds to the weights of Channels outputs from `channel` on, one input channel, kernel rows
+/// [first, first + rows), kernel columns [tap, tap + Taps). All kernel rows take their part of a
+/// band of dy before the next band is read, so that dy comes from the first-level cache all but
+/// once.
+template <int Channels, int Taps>
+NOINLINE void add_weight_gradient(const Layout at, const Vector* x, const Vector* dy, int channel,
+                                  int input, int first, int rows, int tap, float* weights) {
+    constexpr int most = Channels * largest_kernel * Taps;
+    constexpr int room = (most + lanes - 1) / lanes * lanes;
+    Vector sums[room];
+    float totals[room];
+    const int count = Channels * rows * Taps, step = rows * Taps;
+    for (int i = 0; i < count + lanes - 1 && i < room; ++i) sums[i] = Vector{};
+
+    const int row_bytes = Channels * at.columns * static_cast<int>(sizeof(Vector));
+    const int band = larger(1, band_bytes / row_bytes);
+    dy += channel * at.y_plane;
+    x += at.x_at(input, first, tap);
+    for (int begin = 0; begin < at.rows; begin += band)
+        for (int i = 0; i < rows; ++i)
+            correlate<Channels, Taps>(at, x + i * at.x_row, dy, begin,
+                                      smaller(begin + band, at.rows), sums + i * Taps, step);
+
+    sum_lanes(sums, count, totals);
+    weights += channel * at.w_output + input * at.w_input + first * at.kernel + tap;
+    const float* total = totals;
+    for (int c = 0; c < Channels; ++c)
+        for (int i = 0; i < rows; ++i, total += Taps)
+#pragma GCC unroll 8
+            for (int k = 0; k < Taps; ++k) weights[c * at.w_output + i * at.kernel + k] += total[k];
+}
+
+void add_bias_gradient(const Layout& at, const Vector* dy, float* bias) {
+    for (int first = 0; first < at.outputs; first += lanes) {
+        const int channels = smaller(lanes, at.outputs - first);
+        Vector sums[lanes] = {};
+        for (int c = 0; c < channels; ++c)
+            for (int row = 0; row < at.rows; ++row) {
+                const Vector* line = dy + (first + c) * at.y_plane + row * at.y_row;
+                for (int column = 0; column < at.columns; ++column) sums[c] += line[column];
+            }
+        float totals[lanes];
+        sum_lanes(sums, channels, totals);
+        for (int c = 0; c < channels; ++c) bias[first + c] += totals[c];
+    }
 }
 
 void clear(const Planes& planes, int halo) {
@@ -176,19 +230,14 @@ void convolution_weight_gradient(const Planes& x, const Planes& dy, int kernel, 
     const Layout at(x, dy, kernel, padding);
     for_each_block<weight_channels>(at.outputs, [&](int channel, auto channels) {
         for (int input = 0; input < at.inputs; ++input)
-            for (int row = 0; row < kernel; ++row)
+            for (int first = 0; first < kernel; first += largest_kernel)
                 for_each_block<kernel_columns>(kernel, [&](int tap, auto taps) {
-                    correlate<channels.value, taps.value>(at, vectors(x.data), vectors(dy.data),
-                                                          channel, input, row, tap, weights);
+                    add_weight_gradient<channels.value, taps.value>(
+                        at, vectors(x.data), vectors(dy.data), channel, input, first,
+                        smaller(largest_kernel, kernel - first), tap, weights);
                 });
     });
-    for (int channel = 0; channel < at.outputs; ++channel) {
-        Vector sum[1] = {};
-        for (int row = 0; row < at.rows; ++row)
-            for (int column = 0; column < at.columns; ++column)
-                sum[0] += vectors(dy.data)[channel * at.y_plane + row * at.y_row + column];
-        add_sums(sum, {bias + channel});
-    }
+    add_bias_gradient(at, vectors(dy.data), bias);
 }
 
 }  // namespace wasp::SIMD

@@ -1,4 +1,6 @@
 // Pixels into lanes, normalised on the way.
+#include <immintrin.h>
+
 #include "lanes.hpp"
 #include "shuffles.hpp"
 #include "table.hpp"
@@ -10,7 +12,19 @@ namespace {
 constexpr int segment = 16;  // pixels of an image that are moved at a time
 
 using Bytes = unsigned char __attribute__((vector_size(segment), may_alias, aligned(1)));
-using LaneBytes = unsigned char __attribute__((vector_size(WASP_LANES), may_alias, aligned(1)));
+
+/// In intrinsics, as g++ 12 converts vectors of bytes one by one; and in a masked one, as it warns
+/// of the other's inside.
+inline Vector to_floats(const unsigned char* bytes) {
+#ifdef __AVX512F__
+    const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+    return _mm512_maskz_cvtepi32_ps(0xFFFF, _mm512_maskz_cvtepu8_epi32(0xFFFF, all));
+#else
+    const __m128i low = _mm_cvtepu8_epi32(_mm_loadu_si32(bytes));
+    const __m128i high = _mm_cvtepu8_epi32(_mm_loadu_si32(bytes + 4));
+    return _mm256_cvtepi32_ps(_mm256_set_m128i(high, low));
+#endif
+}
 
 /// `segment` pixels of every image, pixel by pixel.
 inline void gather(const std::byte* const* images, std::ptrdiff_t offset, Vector (&out)[segment],
@@ -21,7 +35,7 @@ inline void gather(const std::byte* const* images, std::ptrdiff_t offset, Vector
     transpose<lanes, segment>(row);
 #pragma GCC unroll 16
     for (int i = 0; i < segment; ++i)
-        out[i] = __builtin_convertvector(reinterpret_cast<const LaneBytes*>(row)[i], Vector);
+        out[i] = to_floats(reinterpret_cast<const unsigned char*>(row) + i * lanes);
 }
 
 inline void gather(const std::byte* const* images, std::ptrdiff_t offset, Vector (&out)[segment],

@@ -26,7 +26,6 @@ constexpr int lanes = WASP_LANES;
 constexpr int registers = 2 * lanes;  // 32 with AVX-512, else 16
 
 using Vector = float __attribute__((vector_size(sizeof(float) * WASP_LANES), may_alias));
-using Integers = std::int32_t __attribute__((vector_size(sizeof(float) * WASP_LANES), may_alias));
 
 /// The same, anywhere in memory: weights and gradients lie as they come.
 using UnalignedVector =

@@ -90,12 +90,15 @@ NOINLINE void outer_products(const Features& dy, const Vector* rows, int vectors
 }
 
 void bias_gradient(const Features& dy, bool add, float* bias) {
-    for (int output = 0; output < dy.count; ++output) {
-        Vector sum[1] = {};
+    for (int first = 0; first < dy.count; first += lanes) {
+        const int outputs = smaller(lanes, dy.count - first);
+        Vector sums[lanes] = {};
         for (int group = 0; group < dy.groups; ++group)
-            sum[0] += vectors(dy.data + group * dy.group_step)[output];
-        if (!add) bias[output] = 0;
-        add_sums(sum, {bias + output});
+            for (int i = 0; i < outputs; ++i)
+                sums[i] += vectors(dy.data + group * dy.group_step)[first + i];
+        float totals[lanes];
+        sum_lanes(sums, outputs, totals);
+        for (int i = 0; i < outputs; ++i) bias[first + i] = totals[i] + (add ? bias[first + i] : 0);
     }
 }
 

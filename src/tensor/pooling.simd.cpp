@@ -43,18 +43,18 @@ void clear_rest(const Planes& small, int window, const Planes& large) {
 }
 
 template <int Window>
-void max_pool(const Planes& x, int window, const Planes& y, Integers* winner) {
+void max_pool(const Planes& x, int window, const Planes& y, Vector* winner) {
     const std::ptrdiff_t x_row = x.row / lanes;
     for_each_window(x, y, window, vectors(x.data), vectors(y.data),
                     [&](const Vector* from, Vector* to, std::ptrdiff_t index) {
                         Vector best = from[0];
-                        Integers where = {};
-                        std::int32_t number = 0;
+                        Vector where = {};
+                        float number = 0;
                         for_each_element<Window>(window, [&](int i, int j) {
                             const Vector value = from[i * x_row + j];
-                            const Integers better = value > best;
+                            const auto better = value > best;
                             best = better ? value : best;
-                            where = better ? Integers{} + number : where;
+                            where = better ? Vector{} + number : where;
                             ++number;
                         });
                         *to = best;
@@ -63,15 +63,15 @@ void max_pool(const Planes& x, int window, const Planes& y, Integers* winner) {
 }
 
 template <int Window>
-void max_pool_gradient(const Planes& dy, const Integers* winner, int window, const Planes& dx) {
+void max_pool_gradient(const Planes& dy, const Vector* winner, int window, const Planes& dx) {
     const std::ptrdiff_t x_row = dx.row / lanes;
     for_each_window(dx, dy, window, vectors(dx.data), vectors(dy.data),
                     [&](Vector* to, const Vector* from, std::ptrdiff_t index) {
                         const Vector gradient = *from;
-                        const Integers where = winner[index];
-                        std::int32_t number = 0;
+                        const Vector where = winner[index];
+                        float number = 0;
                         for_each_element<Window>(window, [&](int i, int j) {
-                            to[i * x_row + j] = where == Integers{} + number ? gradient : Vector{};
+                            to[i * x_row + j] = where == number ? gradient : Vector{};
                             ++number;
                         });
                     });
@@ -106,24 +106,24 @@ void mean_pool_gradient(const Planes& dy, int window, const Planes& dx) {
 
 }  // namespace
 
-void max_pooling(const Planes& x, int window, const Planes& y, std::int32_t* winner) {
-    auto* winners = reinterpret_cast<Integers*>(winner);
-    window == 2 ? max_pool<2>(x, window, y, winners) : max_pool<0>(x, window, y, winners);
+void max_pooling(const Planes& x, int window, const Planes& y, float* winner) {
+    const auto pool = window == 2 ? max_pool<2> : max_pool<0>;
+    pool(x, window, y, vectors(winner));
 }
 
-void max_pooling_gradient(const Planes& dy, const std::int32_t* winner, int window,
-                          const Planes& dx) {
-    const auto* winners = reinterpret_cast<const Integers*>(winner);
-    window == 2 ? max_pool_gradient<2>(dy, winners, window, dx)
-                : max_pool_gradient<0>(dy, winners, window, dx);
+void max_pooling_gradient(const Planes& dy, const float* winner, int window, const Planes& dx) {
+    const auto spread = window == 2 ? max_pool_gradient<2> : max_pool_gradient<0>;
+    spread(dy, vectors(winner), window, dx);
 }
 
 void mean_pooling(const Planes& x, int window, const Planes& y) {
-    window == 2 ? mean_pool<2>(x, window, y) : mean_pool<0>(x, window, y);
+    const auto pool = window == 2 ? mean_pool<2> : mean_pool<0>;
+    pool(x, window, y);
 }
 
 void mean_pooling_gradient(const Planes& dy, int window, const Planes& dx) {
-    window == 2 ? mean_pool_gradient<2>(dy, window, dx) : mean_pool_gradient<0>(dy, window, dx);
+    const auto spread = window == 2 ? mean_pool_gradient<2> : mean_pool_gradient<0>;
+    spread(dy, window, dx);
 }
 
 }  // namespace wasp::SIMD

@@ -55,19 +55,14 @@ inline Vector sums(Vector (&v)[lanes]) {
         return v[0];
 }
 
-/// sum[i] += the sum of all lanes of v[i].
-template <int N>
-inline void add_sums(const Vector (&v)[N], float* const (&sum)[N]) {
-#pragma GCC unroll 4
-    for (int first = 0; first < N; first += lanes) {
-        Vector part[lanes] = {};
+/// total[i] = the sum of all lanes of v[i].   v, total: (count), in arrays whose length is a
+/// multiple of `lanes`.
+inline void sum_lanes(const Vector* v, int count, float* total) {
+    for (int first = 0; first < count; first += lanes) {
+        Vector part[lanes];
 #pragma GCC unroll 16
-        for (int i = 0; i < lanes; ++i)
-            if (first + i < N) part[i] = v[first + i];
-        const Vector total = sums(part);
-#pragma GCC unroll 16
-        for (int i = 0; i < lanes; ++i)
-            if (first + i < N) *sum[first + i] += total[i];
+        for (int i = 0; i < lanes; ++i) part[i] = v[first + i];
+        *reinterpret_cast<UnalignedVector*>(total + first) = sums(part);
     }
 }
 

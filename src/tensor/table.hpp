@@ -16,9 +16,8 @@ void convolution_input_gradient(const Planes& dy, const float* weights, int kern
                                 const Planes& dx);
 void convolution_weight_gradient(const Planes& x, const Planes& dy, int kernel, int padding,
                                  float* weights, float* bias);
-void max_pooling(const Planes& x, int window, const Planes& y, std::int32_t* winner);
-void max_pooling_gradient(const Planes& dy, const std::int32_t* winner, int window,
-                          const Planes& dx);
+void max_pooling(const Planes& x, int window, const Planes& y, float* winner);
+void max_pooling_gradient(const Planes& dy, const float* winner, int window, const Planes& dx);
 void mean_pooling(const Planes& x, int window, const Planes& y);
 void mean_pooling_gradient(const Planes& dy, int window, const Planes& dx);
 void relu(const Planes& y);
@@ -26,5 +25,6 @@ void relu_gradient(const Planes& y, const Planes& dy);
 void multiply(const MatrixView& matrix, const float* bias, const Features& x, const Features& y);
 void linear_weight_gradient(const Features& x, const Features& dy, bool add, float* weights,
                             float* bias, float* scratch);
+double multiply_add(std::int64_t rounds);
 
 }  // namespace wasp::SIMD

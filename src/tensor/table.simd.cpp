@@ -25,6 +25,7 @@ const Kernels table = {
     .relu_gradient = relu_gradient,
     .multiply = multiply,
     .linear_weight_gradient = linear_weight_gradient,
+    .multiply_add = multiply_add,
 };
 
 }  // namespace wasp::SIMD
