@@ -1,0 +1,21 @@
+/// `wasp bench`: our own speed, one line a measurement.
+#pragma once
+
+#include <string>
+
+namespace wasp {
+
+/// Training steps of a model on made-up images: forward, backward, SGD with momentum.
+struct BenchStepOptions {
+    std::string model = "lenet5";
+    std::string simd;  ///< instruction set; empty: the machine's best
+    int batch = 64, threads = 1;
+    double seconds = 3;
+};
+
+/// Prints e.g. `wasp lenet5 params=61706 batch=64 threads=1 isa=avx512: 51234.5 images/s mean,
+/// 52000.0 best, 1.249 ms/step, 48 % of peak`. Best: of 20 steps on end; the peak is measured too.
+/// Error: unknown model or instruction set.
+void bench_step(const BenchStepOptions& options);
+
+}  // namespace wasp

@@ -1,0 +1,109 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "app/benches.hpp"
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/stopwatch.hpp"
+#include "nn/model.hpp"
+#include "protocols/sgd.hpp"
+#include "tensor/kernels.hpp"
+#include "tensor/parallel.hpp"
+#include "tensor/vector_ops.hpp"
+
+namespace wasp {
+
+namespace {
+
+constexpr std::size_t stored_images = 2048;  // more than the caches next to a core hold
+
+class MadeUpImages {
+public:
+    MadeUpImages(ImageShape shape, int classes)
+        : pixels_(stored_images * shape.pixels()),
+          scale_(static_cast<std::size_t>(shape.channels), 1 / 128.0F),
+          shift_(scale_.size(), -1) {
+        RandomStream random(1, "bench");
+        for (auto& pixel : pixels_) pixel = static_cast<std::byte>(random.below(256));
+        for (std::size_t i = 0; i < stored_images; ++i) {
+            images_.push_back(&pixels_[i * shape.pixels()]);
+            labels_.push_back(static_cast<int>(random.below(static_cast<std::uint64_t>(classes))));
+        }
+    }
+
+    ImageBatch batch(std::size_t step, std::size_t size) const {
+        const std::size_t first = step * size % (stored_images - size + 1);
+        return {.images = std::span(images_).subspan(first, size),
+                .labels = std::span(labels_).subspan(first, size),
+                .pixel_type = PixelType::uint8,
+                .scale = scale_,
+                .shift = shift_};
+    }
+
+private:
+    std::vector<std::byte> pixels_;
+    std::vector<float> scale_, shift_;
+    std::vector<const std::byte*> images_;
+    std::vector<int> labels_;
+};
+
+/// Floating-point operations a second that `threads` threads can do at most.
+double measure_peak(const Kernels& kernels, int threads) {
+    double best = 0;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+        std::vector<double> operations(static_cast<std::size_t>(threads));
+        const Stopwatch watch;
+        parallel_threads(threads, [&](int thread) {
+            operations[static_cast<std::size_t>(thread)] = kernels.multiply_add(1'000'000);
+        });
+        best = std::max(best, operations[0] * threads / watch.seconds());
+    }
+    return best;
+}
+
+}  // namespace
+
+void bench_step(const BenchStepOptions& options) {
+    const auto batch = static_cast<std::size_t>(options.batch);
+    REQUIRE(options.batch > 0 && batch <= stored_images, "batch {}: 1 to {} can be measured",
+            options.batch, stored_images);
+    REQUIRE(options.threads > 0, "{} threads", options.threads);
+    use_threads(options.threads);
+    const auto model = make_model(options.model, {.image = {1, 28, 28},
+                                                  .largest_batch = options.batch,
+                                                  .simd = options.simd});
+    const MadeUpImages images(model->image_shape(), model->classes());
+    Sgd sgd(model->weights().size(), {.momentum = 0.9F});
+    std::size_t step = 0;
+    const auto run_steps = [&](int count) {
+        for (int i = 0; i < count; ++i, ++step) {
+            model->train_step(images.batch(step, batch));
+            axpy(1, sgd.update(model->gradients(), model->weights()), model->weights());
+        }
+    };
+    constexpr int steps_on_end = 20;
+    run_steps(steps_on_end);  // buffers, threads and clock frequency settle
+    const std::size_t first = step;
+    double best = std::numeric_limits<double>::infinity();
+    const Stopwatch total;
+    while (total.seconds() < options.seconds) {
+        const Stopwatch watch;
+        run_steps(steps_on_end);
+        best = std::min(best, watch.seconds() / steps_on_end);
+    }
+    const double mean = total.seconds() / static_cast<double>(step - first);
+    const Kernels& used = kernels(options.simd);
+    const auto images_per_step = static_cast<double>(batch);
+    fmt::print(
+        "wasp {} params={} batch={} threads={} isa={}: {:.1f} images/s mean, {:.1f} best, "
+        "{:.3f} ms/step, {:.0f} % of peak\n",
+        options.model, model->weights().size(), batch, options.threads, used.name,
+        images_per_step / mean, images_per_step / best, 1e3 * mean,
+        100 * model->flops_per_image() * images_per_step / mean /
+            measure_peak(used, options.threads));
+}
+
+}  // namespace wasp
