@@ -69,8 +69,9 @@ struct ProtocolFacts {
     bool shares_weights = true;       ///< false: each worker has its own model (NoSync)
     bool full_shards = false;         ///< each worker is to see all data
     bool own_initialisation = false;  ///< each worker starts from another random model
+    bool one_worker = false;          ///< it knows no others
     int servers = 0;
-    Team team(int rank, int ranks) const;  ///< Error: no worker is left
+    Team team(int rank, int ranks) const;  ///< Error: no worker is left, or too many
 };
 
 /// spec: "name" or "name:key=value,…", e.g. "wasp:period=50,weight=inverse".

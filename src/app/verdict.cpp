@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.hpp"
 #include "bytes.hpp"
 #include "signals.hpp"
@@ -61,7 +64,8 @@ void Verdict::throw_if_ended_early(const std::filesystem::path& results) const {
         throw Error(ExitCode::diverged,
                     fmt::format("diverged: rank {} had a loss of {} at step {}; lower --lr or the "
                                 "step mass; results so far: {}",
-                                rank, loss, step, results.string()));
+                                rank, std::isnan(loss) ? "NaN" : fmt::format("{:.4g}", loss), step,
+                                results.string()));
     if (reason == Reason::signal)
         throw Error(ExitCode::stopped, fmt::format("stopped by {} at step {}; results so far: {}",
                                                    signal_name(signal), step, results.string()));

@@ -29,6 +29,7 @@ ProtocolFacts facts_of(const ProtocolRow& row, const Settings& settings) {
     ProtocolFacts facts;
     facts.name = row.name;
     facts.shares_weights = row.shares_weights;
+    facts.one_worker = row.one_worker;
     facts.full_shards = settings.chosen("shards", "full");
     facts.own_initialisation = settings.chosen("init", "different");
     if (settings.has("servers")) facts.servers = static_cast<int>(settings.whole("servers"));
@@ -40,6 +41,8 @@ ProtocolFacts facts_of(const ProtocolRow& row, const Settings& settings) {
 Team ProtocolFacts::team(int rank, int ranks) const {
     REQUIRE(servers < ranks, "{}: {} servers leave no worker on {} ranks; use fewer servers", name,
             servers, ranks);
+    REQUIRE(!one_worker || ranks == 1, "{} trains on one rank, got {}; use another protocol", name,
+            ranks);
     Team team;
     team.workers = ranks - servers;
     if (rank >= servers) team.worker = rank - servers;

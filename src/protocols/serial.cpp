@@ -1,6 +1,5 @@
 /// Serial: one rank, plain SGD; what all others are measured against.
 ///     θ += u(g)
-#include "base/error.hpp"
 #include "table.hpp"
 #include "tensor/vector_ops.hpp"
 
@@ -32,12 +31,9 @@ constinit const ProtocolRow serial_row{
     .name = "serial",
     .rule = "one rank alone: weights += u, the step of SGD",
     .source = "Robbins and Monro 1951",
+    .one_worker = true,
     .keys = [] { return std::vector<Key>{}; },
-    .make = [](const Settings& /*settings*/, const ProtocolSetup& setup,
-               const Team& team) -> std::unique_ptr<Protocol> {
-        REQUIRE(team.workers == 1, "serial trains on one rank, got {}; use another protocol",
-                team.workers);
-        return std::make_unique<Serial>(setup.sgd);
-    }};
+    .make = [](const Settings& /*settings*/, const ProtocolSetup& setup, const Team& /*team*/)
+        -> std::unique_ptr<Protocol> { return std::make_unique<Serial>(setup.sgd); }};
 
 }  // namespace wasp

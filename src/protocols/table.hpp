@@ -13,6 +13,7 @@ namespace wasp {
 struct ProtocolRow {
     std::string_view name, rule, source;
     bool shares_weights = true;
+    bool one_worker = false;
     std::vector<Key> (*keys)();
     std::unique_ptr<Protocol> (*make)(const Settings& settings, const ProtocolSetup& setup,
                                       const Team& team);

@@ -19,6 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr auto tag_name = "WASP_TEST_PROCESS";
+
 std::string content(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
@@ -33,10 +35,10 @@ void redirect(int stream, const std::string& path) {
 
 /// In the new process, before the program starts there.
 void prepare(const ProcessSetup& setup, const std::string& out, const std::string& err,
-             std::string tag) {
+             const std::string& tag) {
     redirect(STDOUT_FILENO, out);
     redirect(STDERR_FILENO, err);
-    putenv(tag.data());
+    setenv(tag_name, tag.c_str(), 1);
     if (setup.largest_file) {
         const rlimit limit{*setup.largest_file, *setup.largest_file};
         setrlimit(RLIMIT_FSIZE, &limit);
@@ -47,7 +49,7 @@ void prepare(const ProcessSetup& setup, const std::string& out, const std::strin
 }  // namespace
 
 Process::Process(const std::vector<std::string>& words, const ProcessSetup& setup)
-    : tag_("WASP_TEST_PROCESS=" + scratch_.path().string()), patience_(setup.patience) {
+    : tag_(scratch_.path().string()), patience_(setup.patience) {
     std::vector<std::string> copies = words;
     std::vector<char*> arguments;
     for (auto& word : copies) arguments.push_back(word.data());
@@ -81,12 +83,21 @@ std::vector<int> Process::descendants(const std::string& name) const {
         if (!std::ranges::all_of(number, [](unsigned char c) { return std::isdigit(c) != 0; }))
             continue;
         const auto variables = content(entry.path() / "environ");
-        if (variables.find(tag_) == std::string::npos) continue;
+        if (variables.find(std::string(tag_name) + "=" + tag_) == std::string::npos) continue;
         auto program = content(entry.path() / "comm");
         if (!name.empty() && program != name + "\n") continue;
         found.push_back(std::stoi(number));
     }
     return found;
+}
+
+bool Process::gone_within(double seconds, const std::string& name) const {
+    const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+    while (!descendants(name).empty()) {
+        if (Clock::now() > deadline) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
 }
 
 void Process::send(int signal) {

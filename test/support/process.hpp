@@ -32,6 +32,8 @@ public:
     /// The processes it started, itself too, that are still there. Only those named `name`, if one
     /// is given.
     std::vector<int> descendants(const std::string& name = "") const;
+    /// Whether they are all gone within that time.
+    bool gone_within(double seconds, const std::string& name = "") const;
     void send(int signal);  ///< to the program itself
 
     /// Returns when condition() holds.   Error: the program ended, or patience did.
