@@ -1,5 +1,6 @@
 // usage: tests [--wasp=PROGRAM] [--mpiexec=…] [--python=…] [--gtest_…]
 //        mpiexec -n N tests --ranks=mpi     the suites Ranks*, on these N ranks
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,12 +29,29 @@ void on_ranks(std::initializer_list<int> sizes, const std::function<void(Cluster
 
 namespace {
 
+/// Of the ranks above 0 only the failures are printed.
+class FailuresOf : public testing::EmptyTestEventListener {
+public:
+    explicit FailuresOf(int rank) : rank_(rank) {}
+    void OnTestPartResult(const testing::TestPartResult& result) override {
+        if (result.failed())
+            fmt::print("rank {}: {}:{}: {}\n", rank_, result.file_name(), result.line_number(),
+                       result.message());
+    }
+
+private:
+    int rank_;
+};
+
 int run_under_mpi(int argc, char** argv) {
     int failed = 0;
     const int code = wasp::run_on_mpi(&argc, &argv, [&](wasp::Cluster& cluster) {
         wasp::test::world = &cluster;
         auto& listeners = testing::UnitTest::GetInstance()->listeners();
-        if (cluster.rank() != 0) delete listeners.Release(listeners.default_result_printer());
+        if (cluster.rank() != 0) {
+            delete listeners.Release(listeners.default_result_printer());
+            listeners.Append(new FailuresOf(cluster.rank()));
+        }
         if (testing::GTEST_FLAG(filter) == "*") testing::GTEST_FLAG(filter) = "Ranks*";
         failed = RUN_ALL_TESTS();
     });

@@ -24,11 +24,13 @@ struct Place {
 };
 
 /// `length` floats on every rank, which every rank reads and changes without the owner's help.
-/// On MPI: a one-sided (RMA) window, locked for all ranks during its whole life.
-/// Each call is complete, at its target too, when it returns. Reads and changes of a block, the
-/// floats [k·block, (k+1)·block), are indivisible; a longer call may meet other ranks' calls
-/// between blocks. Error: offset + size exceeds the target's length; a holder of a block died or
-/// stalled (named).
+/// On MPI: a one-sided (RMA) window, locked for all ranks during its whole life; within a node,
+/// loads and stores.
+/// Each call is complete, at its target too, when it returns. A change of a block, the floats
+/// [k·block, (k+1)·block), is indivisible: others see all of it or nothing, and a longer call may
+/// meet other ranks' calls between blocks. Only a get() from another node may see part of a change
+/// (of whole floats): what must not be torn carries a sequence number, as a PeerBoard does.
+/// Error: offset + size exceeds the target's length; the holder of a block stalled (named).
 class Window {
 public:
     static constexpr std::size_t block = 4096;  ///< floats: 16 KiB
@@ -38,6 +40,20 @@ public:
     virtual void put(int rank, std::size_t offset, std::span<const float> in) = 0;
     /// target += scale · in. No such update is ever lost or applied twice.
     virtual void add(int rank, std::size_t offset, float scale, std::span<const float> in) = 0;
+
+    struct Source {
+        int rank;
+        std::size_t offset;
+        std::span<float> out;
+    };
+    struct Target {
+        int rank;
+        std::size_t offset;
+        std::span<const float> in;
+    };
+    // Several calls in one, on different ranks: those to other nodes are under way together.
+    virtual void get_all(std::span<const Source> sources);
+    virtual void add_all(float scale, std::span<const Target> targets);
 };
 
 /// `count` 64-bit counters on every rank, zero at the start. Sequentially consistent with one

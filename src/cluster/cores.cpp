@@ -3,15 +3,26 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <thread>
 
 namespace wasp {
 
-int usable_cores() {
+CoreSet usable_cores() {
     cpu_set_t set;
     CPU_ZERO(&set);
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+    sched_getaffinity(0, sizeof set, &set);
+    CoreSet cores{};
+    for (std::size_t core = 0; core < 64 * cores.size() && core < CPU_SETSIZE; ++core)
+        if (CPU_ISSET(core, &set)) cores[core / 64] |= std::uint64_t{1} << (core % 64);
+    return cores;
+}
+
+int count(const CoreSet& cores) {
+    int all = 0;
+    for (const std::uint64_t word : cores) all += std::popcount(word);
+    return all;
 }
 
 // Ranks that only take turns still get their share of a core, and the one they wait for gets no

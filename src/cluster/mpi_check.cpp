@@ -1,7 +1,6 @@
 #include "mpi_check.hpp"
 
 #include <array>
-#include <string>
 
 #include "base/error.hpp"
 
@@ -26,6 +25,13 @@ void mpi_wait(Cluster& cluster, MPI_Request& request, std::string_view whom) {
             return done != 0;
         },
         [&] { return std::string(whom); });
+}
+
+std::string mpi_host() {
+    std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+    int length = 0;
+    mpi_check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+    return {name.data(), static_cast<std::size_t>(length)};
 }
 
 }  // namespace wasp

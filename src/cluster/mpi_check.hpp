@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <string>
 #include <string_view>
 
 #include "cluster/cluster.hpp"
@@ -20,5 +21,7 @@ void mpi_check(int code, std::string_view call);
 
 /// Wait for a request of a nonblocking call, serving others meanwhile.   whom: for the error.
 void mpi_wait(Cluster& cluster, MPI_Request& request, std::string_view whom);
+
+std::string mpi_host();
 
 }  // namespace wasp

@@ -1,28 +1,32 @@
 #include "mpi_cluster.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
-#include <cstring>
+#include <exception>
 
 #include "base/error.hpp"
 #include "cores.hpp"
+#include "mpi_requests.hpp"
+#include "mpi_window.hpp"
 #include "node_window.hpp"
 
 namespace wasp {
 
 namespace {
 
-/// A window whose parts lie in shared memory: each rank's locks, then its floats.
-std::unique_ptr<Window> window_in(Cluster& cluster, std::shared_ptr<SharedParts> memory,
-                                  const std::vector<std::uint64_t>& lengths) {
-    std::vector<BlockMemory> parts;
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-        std::byte* start = memory->part(static_cast<int>(i)).data();
-        const std::span locks(reinterpret_cast<BlockLock*>(start),
-                              BlockMemory::locks_for(lengths[i]));
-        parts.emplace_back(
-            std::span(reinterpret_cast<float*>(start + locks.size_bytes()), lengths[i]), locks);
-    }
-    return std::make_unique<NodeWindow>(cluster, std::move(parts), std::move(memory));
+constexpr int gather_tag = 1;
+
+int count_of(std::size_t count) {
+    return static_cast<int>(count);
+}
+
+// "MPICH Version:\t4.0.2\nMPICH Release date…" becomes "MPICH Version: 4.0.2".
+std::string first_line(std::string text) {
+    text.resize(std::min(text.find('\n'), text.size()));
+    std::ranges::replace(text, '\t', ' ');
+    return text;
 }
 
 struct MpiNodeMemory final : NodeMemory {
@@ -35,19 +39,60 @@ struct MpiNodeMemory final : NodeMemory {
 
 MpiCluster::MpiCluster() {
     mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &world_), "MPI_Comm_dup");
-    place_ = find_place();
-    ENSURE(place_.nodes == 1, "{} nodes: one is supported so far", place_.nodes);
-    crowded_ = place_.ranks_on_node > usable_cores();
+    find_place();
     team_memory_ = make_team_memory();
     team_.emplace(*this, team_memory_->bytes().data(), node_ranks_, place_.rank_on_node);
+    meet_neighbours();
+    if (place_.nodes == 1) return;
+    if (place_.rank_on_node == 0) nodes_.emplace(*this, speakers_, speaker_ranks_);
+    requests_ = std::make_unique<MpiRequests>(*this);
+}
+
+MpiCluster::~MpiCluster() {
+    requests_.reset();
+    if (speakers_ != MPI_COMM_NULL) MPI_Comm_free(&speakers_);
+    MPI_Comm_free(&node_);
+    MPI_Comm_free(&world_);
+}
+
+void MpiCluster::find_place() {
+    mpi_check(MPI_Comm_rank(world_, &place_.rank), "MPI_Comm_rank");
+    mpi_check(MPI_Comm_size(world_, &place_.ranks), "MPI_Comm_size");
+    mpi_check(MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, place_.rank, MPI_INFO_NULL, &node_),
+              "MPI_Comm_split_type");
+    mpi_check(MPI_Comm_rank(node_, &place_.rank_on_node), "MPI_Comm_rank");
+    mpi_check(MPI_Comm_size(node_, &place_.ranks_on_node), "MPI_Comm_size");
+    const int speaks = place_.rank_on_node == 0 ? 0 : MPI_UNDEFINED;
+    mpi_check(MPI_Comm_split(world_, speaks, place_.rank, &speakers_), "MPI_Comm_split");
+
+    node_ranks_.resize(static_cast<std::size_t>(place_.ranks_on_node));
+    mpi_check(MPI_Allgather(&place_.rank, 1, MPI_INT, node_ranks_.data(), 1, MPI_INT, node_),
+              "MPI_Allgather");
+    number_on_node_.resize(static_cast<std::size_t>(place_.ranks));
+    for (std::size_t i = 0; i < node_ranks_.size(); ++i)
+        number_on_node_[static_cast<std::size_t>(node_ranks_[i])] = count_of(i);
+
+    // A node is known by its lowest rank, which speaks for it; nodes are numbered by these.
+    std::vector<int> lowest(static_cast<std::size_t>(place_.ranks));
+    mpi_check(MPI_Allgather(node_ranks_.data(), 1, MPI_INT, lowest.data(), 1, MPI_INT, world_),
+              "MPI_Allgather");
+    speaker_ranks_ = lowest;
+    std::ranges::sort(speaker_ranks_);
+    speaker_ranks_.erase(std::ranges::unique(speaker_ranks_).begin(), speaker_ranks_.end());
+    for (const int speaker : lowest)
+        node_of_.push_back(count_of(static_cast<std::size_t>(
+            std::ranges::lower_bound(speaker_ranks_, speaker) - speaker_ranks_.begin())));
+    place_.node = node_of_[static_cast<std::size_t>(place_.rank)];
+    place_.nodes = count_of(speaker_ranks_.size());
+
+    place_.host = mpi_host();
 }
 
 // The team's own memory, for which there is no team yet.
-std::unique_ptr<SharedMemory> MpiCluster::make_team_memory() {
+std::unique_ptr<SharedMemory> MpiCluster::make_team_memory() const {
     const bool leads = place_.rank_on_node == 0;
     std::string name = SharedMemory::unique_name();
-    mpi_check(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node_),
-              "MPI_Bcast");
+    mpi_check(MPI_Bcast(name.data(), count_of(name.size()), MPI_CHAR, 0, node_), "MPI_Bcast");
     std::unique_ptr<SharedMemory> memory;
     const std::size_t bytes = NodeTeam::bytes(place_.ranks_on_node);
     const auto map = [&] { memory = std::make_unique<SharedMemory>(name, bytes, leads); };
@@ -62,87 +107,130 @@ std::unique_ptr<SharedMemory> MpiCluster::make_team_memory() {
     return memory;
 }
 
-MpiCluster::~MpiCluster() {
-    MPI_Comm_free(&node_);
-    MPI_Comm_free(&world_);
-}
+// Which cores they have, and which processes they are.
+void MpiCluster::meet_neighbours() {
+    CoreSet cores = usable_cores();
+    for (auto& word : cores)
+        for (const std::uint64_t other : team_->exchange(word)) word |= other;
+    crowded_ = place_.ranks_on_node > count(cores);
 
-Place MpiCluster::find_place() {
-    Place place;
-    mpi_check(MPI_Comm_rank(world_, &place.rank), "MPI_Comm_rank");
-    mpi_check(MPI_Comm_size(world_, &place.ranks), "MPI_Comm_size");
-    mpi_check(MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, place.rank, MPI_INFO_NULL, &node_),
-              "MPI_Comm_split_type");
-    mpi_check(MPI_Comm_rank(node_, &place.rank_on_node), "MPI_Comm_rank");
-    mpi_check(MPI_Comm_size(node_, &place.ranks_on_node), "MPI_Comm_size");
-
-    // A node is known by its lowest rank; its number is how many nodes have a lower one.
-    node_ranks_.resize(static_cast<std::size_t>(place.ranks_on_node));
-    mpi_check(MPI_Allgather(&place.rank, 1, MPI_INT, node_ranks_.data(), 1, MPI_INT, node_),
-              "MPI_Allgather");
-    std::vector<int> lowest(static_cast<std::size_t>(place.ranks));
-    mpi_check(MPI_Allgather(node_ranks_.data(), 1, MPI_INT, lowest.data(), 1, MPI_INT, world_),
-              "MPI_Allgather");
-    place.nodes = place.node = 0;
-    for (int rank = 0; rank < place.ranks; ++rank) {
-        if (lowest[static_cast<std::size_t>(rank)] != rank) continue;
-        ++place.nodes;
-        if (rank < node_ranks_[0]) ++place.node;
-    }
-
-    std::array<char, MPI_MAX_PROCESSOR_NAME> host{};
-    int length = 0;
-    mpi_check(MPI_Get_processor_name(host.data(), &length), "MPI_Get_processor_name");
-    place.host = host.data();
-    return place;
+    const auto pids = team_->exchange(static_cast<std::uint64_t>(getpid()));
+    std::vector<Neighbours::Neighbour> all;
+    for (std::size_t i = 0; i < pids.size(); ++i)
+        all.push_back({node_ranks_[i], static_cast<int>(pids[i])});
+    neighbours_ = Neighbours(all);
+    team_->barrier();  // none ends before all have seen it
 }
 
 std::string MpiCluster::description() const {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     mpi_check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
-    std::string version(text.data(), static_cast<std::size_t>(length));
-    version = version.substr(0, version.find('\n'));
-    std::string words;  // "MPICH Version:\t4.0.2" becomes "MPICH 4.0.2"
-    for (const char c : version)
-        if (c != '\t' && c != ' ') words += c;
-    return words;
+    int level = 0;
+    mpi_check(MPI_Query_thread(&level), "MPI_Query_thread");
+    return fmt::format(
+        "{}, {}", first_line(text.data()),
+        level == MPI_THREAD_FUNNELED ? "THREAD_FUNNELED" : "thread level above FUNNELED");
 }
 
 void MpiCluster::barrier() {
-    team_->barrier();
+    if (place_.nodes == 1) return team_->barrier();
+    team_->barrier([this] { nodes_->barrier(); });
+}
+
+template <class T>
+void MpiCluster::sum_over_all(std::span<T> values) {
+    if (place_.nodes == 1) return team_->sum(values);
+    team_->sum(values, [this](std::span<T> of_node) { nodes_->sum(of_node); });
 }
 
 void MpiCluster::sum(std::span<float> values) {
-    team_->sum(values);
+    sum_over_all(values);
 }
 
 void MpiCluster::sum(std::span<double> values) {
-    team_->sum(values);
+    sum_over_all(values);
 }
 
 void MpiCluster::broadcast(std::span<std::byte> bytes, int root) {
-    team_->broadcast(bytes, root);
+    const auto index = static_cast<std::size_t>(root);
+    const int number = number_on_node_.at(index).value_or(-1);
+    if (place_.nodes == 1) return team_->broadcast(bytes, number);
+    team_->broadcast(bytes, number, [&](std::span<std::byte> of_node) {
+        nodes_->broadcast(of_node, node_of_[index]);
+    });
 }
 
 std::vector<std::vector<std::byte>> MpiCluster::gather(std::span<const std::byte> bytes, int root) {
-    return team_->gather(bytes, root);
+    constexpr std::size_t most = std::size_t{1} << 26U;  // bytes in a message
+    const auto transfer = [&](auto call, auto* data, std::size_t size, int other) {
+        for (std::size_t at = 0; at < size; at += most) {
+            MPI_Request request = MPI_REQUEST_NULL;
+            mpi_check(call(data + at, count_of(std::min(most, size - at)), MPI_BYTE, other,
+                           gather_tag, world_, &request),
+                      "MPI_Isend or MPI_Irecv");
+            mpi_wait(*this, request, fmt::format("rank {} to gather", other));
+        }
+    };
+    const auto sizes = exchange(bytes.size());
+    if (!on_this_node(root)) {
+        transfer(MPI_Isend, bytes.data(), bytes.size(), root);
+        return {};
+    }
+    auto near = team_->gather(bytes, *number_on_node_[static_cast<std::size_t>(root)]);
+    if (place_.rank != root) return {};
+    std::vector<std::vector<std::byte>> all(sizes.size());
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        if (number_on_node_[rank]) {
+            all[rank] = std::move(near[static_cast<std::size_t>(*number_on_node_[rank])]);
+        } else {
+            all[rank].resize(sizes[rank]);
+            transfer(MPI_Irecv, all[rank].data(), sizes[rank], count_of(rank));
+        }
+    }
+    return all;
 }
 
+// By rank.
+std::vector<std::uint64_t> MpiCluster::exchange(std::uint64_t mine) {
+    if (place_.nodes == 1) return team_->exchange(mine);
+    barrier();  // names who is missing
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(place_.ranks));
+    MPI_Request request = MPI_REQUEST_NULL;
+    mpi_check(MPI_Iallgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, world_, &request),
+              "MPI_Iallgather");
+    mpi_wait(*this, request, "all ranks");
+    return all;
+}
+
+// Each rank's part: its locks, then its floats.
 std::unique_ptr<Window> MpiCluster::make_window(std::size_t length) {
-    const auto lengths = team_->exchange(length);
-    const std::size_t lock_bytes = BlockMemory::locks_for(length) * sizeof(BlockLock);
-    return window_in(
-        *this, std::make_shared<SharedParts>(*this, *team_, lock_bytes + length * sizeof(float)),
-        lengths);
+    auto lengths = exchange(length);
+    const auto lock_bytes = [](std::size_t floats) {
+        return BlockMemory::locks_for(floats) * sizeof(BlockLock);
+    };
+    const auto memory =
+        std::make_shared<SharedParts>(*this, *team_, lock_bytes(length) + length * sizeof(float));
+    std::vector<BlockMemory> parts(lengths.size(), BlockMemory({}, {}));
+    for (std::size_t i = 0; i < node_ranks_.size(); ++i) {
+        const auto rank = static_cast<std::size_t>(node_ranks_[i]);
+        std::byte* start = memory->part(count_of(i)).data();
+        parts[rank] = BlockMemory(
+            {reinterpret_cast<float*>(start + lock_bytes(lengths[rank])), lengths[rank]},
+            {reinterpret_cast<BlockLock*>(start), BlockMemory::locks_for(lengths[rank])});
+    }
+    if (place_.nodes == 1) return std::make_unique<NodeWindow>(*this, std::move(parts), memory);
+    return std::make_unique<MpiWindow>(*this, std::move(parts), std::move(lengths), memory);
 }
 
 std::unique_ptr<Counters> MpiCluster::make_counters(std::size_t count) {
-    auto memory = std::make_shared<SharedParts>(*this, *team_, count * sizeof(Counter));
-    std::vector<std::span<Counter>> parts;
-    for (int member = 0; member < place_.ranks_on_node; ++member)
-        parts.emplace_back(reinterpret_cast<Counter*>(memory->part(member).data()), count);
-    return std::make_unique<NodeCounters>(std::move(parts), std::move(memory));
+    const auto memory = std::make_shared<SharedParts>(*this, *team_, count * sizeof(Counter));
+    std::vector<std::span<Counter>> parts(static_cast<std::size_t>(place_.ranks));
+    for (std::size_t i = 0; i < node_ranks_.size(); ++i)
+        parts[static_cast<std::size_t>(node_ranks_[i])] = {
+            reinterpret_cast<Counter*>(memory->part(count_of(i)).data()), count};
+    if (place_.nodes == 1) return std::make_unique<NodeCounters>(std::move(parts), memory);
+    return std::make_unique<MpiCounters>(*this, std::move(parts), count, memory);
 }
 
 std::unique_ptr<NodeMemory> MpiCluster::make_node_memory(std::size_t bytes) {
@@ -150,10 +238,23 @@ std::unique_ptr<NodeMemory> MpiCluster::make_node_memory(std::size_t bytes) {
         SharedParts(*this, *team_, place_.rank_on_node == 0 ? bytes : 0));
 }
 
-void MpiCluster::poll() {}
+void MpiCluster::poll() {
+    if (requests_) requests_->serve();
+}
 
 void MpiCluster::yield(double waited_seconds) {
     take_turns(crowded_, waited_seconds);
+}
+
+bool MpiCluster::part(std::shared_ptr<void> memory) {
+    if (std::uncaught_exceptions() == 0) try {
+            barrier();
+            return true;
+        } catch (const Error&) {
+            // Whoever is missing failed, or will be missed again: that error is the one to report.
+        }
+    kept_.push_back(std::move(memory));
+    return false;
 }
 
 }  // namespace wasp

@@ -1,22 +1,27 @@
 /// Ranks are the processes of an MPI job.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/stopwatch.hpp"
 #include "mpi_check.hpp"
+#include "mpi_nodes.hpp"
+#include "neighbours.hpp"
 #include "node_team.hpp"
 #include "shared_memory.hpp"
 
 namespace wasp {
+
+class MpiRequests;
 
 class MpiCluster final : public Cluster {
 public:
     MpiCluster();  ///< after MPI_Init_thread; collective
     MpiCluster(const MpiCluster&) = delete;
     MpiCluster& operator=(const MpiCluster&) = delete;
-    ~MpiCluster() override;  ///< before MPI_Finalize
+    ~MpiCluster() override;  ///< before MPI_Finalize; nobody needs this rank any more
 
     const Place& place() const override { return place_; }
     std::string description() const override;
@@ -31,19 +36,43 @@ public:
     void poll() override;
     void yield(double waited_seconds) override;
     double seconds() const override { return clock_.seconds(); }
-    void check_alive() override {}
+    void check_alive() override { neighbours_.check(seconds(), place_.host); }
+
+    bool on_this_node(int rank) const {
+        return number_on_node_[static_cast<std::size_t>(rank)].has_value();
+    }
+    MpiRequests& requests() { return *requests_; }
+
+    /// End the use of something that all ranks made, with a barrier.
+    /// False when there is no parting together, since an exception is under way, or a rank doesn't
+    /// come: then others may still use its memory, which is kept as long as this object.
+    bool part(std::shared_ptr<void> memory);
+
+    /// Something was kept because its ranks did not part.
+    bool left_behind() const { return !kept_.empty(); }
 
 private:
-    Place find_place();
-    std::unique_ptr<SharedMemory> make_team_memory();
+    void find_place();
+    std::unique_ptr<SharedMemory> make_team_memory() const;
+    void meet_neighbours();
+    std::vector<std::uint64_t> exchange(std::uint64_t mine);
+    template <class T>
+    void sum_over_all(std::span<T> values);
 
-    MPI_Comm world_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL;
+    MPI_Comm world_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL, speakers_ = MPI_COMM_NULL;
     Place place_;
-    std::vector<int> node_ranks_;
-    bool crowded_ = false;
+    std::vector<int> node_ranks_;                     // of this node, by number on it
+    std::vector<int> node_of_;                        // by rank
+    std::vector<int> speaker_ranks_;                  // by node
+    std::vector<std::optional<int>> number_on_node_;  // by rank; empty on other nodes
+    Neighbours neighbours_;
+    bool crowded_ = true;
     Stopwatch clock_;
     std::unique_ptr<SharedMemory> team_memory_;
     std::optional<NodeTeam> team_;
+    std::optional<MpiNodes> nodes_;          // on the first rank of each of several nodes
+    std::unique_ptr<MpiRequests> requests_;  // with several nodes
+    std::vector<std::shared_ptr<void>> kept_;
 };
 
 }  // namespace wasp

@@ -1,27 +1,161 @@
 // From MPI_Init to MPI_Finalize, and how an error ends the job.
+#include <array>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <new>
+#include <optional>
+#include <string_view>
+#include <thread>
 
 #include "base/error.hpp"
+#include "base/stopwatch.hpp"
 #include "mpi_cluster.hpp"
 #include "tensor/vector_ops.hpp"
 
 namespace wasp {
 
-int run_on_mpi(int* argc, char*** argv, const std::function<void(Cluster&)>& body) {
-    int provided = 0;
-    mpi_check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-    use_threads(1);
-    int code = 0;
+namespace {
+
+constexpr const char* silent = "";  // the message of an error that another rank reports
+
+/// How `work` failed; empty when it did not.
+std::optional<Error> failure_of(const std::function<void()>& work) {
     try {
-        MpiCluster cluster;
-        body(cluster);
+        work();
+        return {};
     } catch (const Error& error) {
-        code = static_cast<int>(error.code());
-        fmt::print(stderr, "wasp: error: {}\n", error.what());
-        MPI_Abort(MPI_COMM_WORLD, code);
+        return error;
+    } catch (const std::bad_alloc&) {
+        return Error(ExitCode::fault, "out of memory");
+    } catch (const std::exception& error) {
+        return Error(ExitCode::fault, error.what());
     }
-    MPI_Finalize();
+}
+
+// A launcher of another kind than our MPI library's starts N jobs of one rank each: all would train
+// alone, and write the same files. The first of them says so.
+void refuse_single_ranks_of_a_larger_job() {
+    struct Launcher {
+        const char *size, *rank;
+    };
+    int ranks = 0;
+    mpi_check(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
+    const auto number = [](const char* name) {
+        const char* text = std::getenv(name);
+        return text == nullptr ? 0 : std::atoi(text);
+    };
+    for (const auto& [size, rank] :
+         {Launcher{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}, Launcher{"PMI_SIZE", "PMI_RANK"},
+          Launcher{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}}) {
+        if (ranks > 1 || number(size) <= 1) continue;
+        REQUIRE(number(rank) == 0, "{}", silent);
+        REQUIRE(false,
+                "{0} programs of one rank were started instead of one program of {0} ranks "
+                "({1}={0}): use srun --mpi=pmi2, or the mpiexec of the MPI library this was built "
+                "with",
+                number(size), size);
+    }
+}
+
+/// The end of all ranks together.
+class Farewell {
+public:
+    Farewell() {
+        mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
+        mpi_check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+        mpi_check(MPI_Comm_size(comm_, &ranks_), "MPI_Comm_size");
+    }
+    Farewell(const Farewell&) = delete;
+    Farewell& operator=(const Farewell&) = delete;
+    ~Farewell() { MPI_Comm_free(&comm_); }
+
+    /// Tell the others how I end, and wait for how they do: as long as it takes when all is well,
+    /// else only for a moment. True when all ranks have come.
+    bool meet(const std::optional<Error>& failure, bool left_behind) {
+        constexpr double moment = 1.5;  // seconds
+        if (failure) {
+            const auto hash =
+                static_cast<std::int64_t>(std::hash<std::string_view>()(failure->what()) >> 1U);
+            mine_[key] = failing_key(static_cast<int>(failure->code()));
+            mine_[hash_up] = hash;
+            mine_[hash_down] = -hash;
+        }
+        mine_[leftovers] = left_behind ? 1 : 0;
+        const Stopwatch watch;
+        MPI_Request request = MPI_REQUEST_NULL;
+        mpi_check(MPI_Iallreduce(mine_.data(), all_.data(), static_cast<int>(mine_.size()),
+                                 MPI_INT64_T, MPI_MAX, comm_, &request),
+                  "MPI_Iallreduce");
+        while (true) {
+            int done = 0;
+            mpi_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+            if (done != 0) return true;
+            if (failure && watch.seconds() > moment) return false;
+            std::this_thread::sleep_for(std::chrono::microseconds(100));
+        }
+    }
+
+    // Once all have met:
+    bool all_failed_alike() const { return all_[hash_up] == -all_[hash_down]; }
+    bool any_left_behind() const { return all_[leftovers] != 0; }
+    /// Of the lowest rank that failed.
+    int code() const { return static_cast<int>(all_[key] % code_limit); }
+
+private:
+    // What ranks tell one another; of each the largest counts.
+    enum : std::size_t { key, hash_up, hash_down, leftovers, entries };
+    static constexpr std::int64_t code_limit = 256;
+    /// The larger, the lower the rank; 0 of one that did not fail.
+    std::int64_t failing_key(int code) const { return (ranks_ - rank_) * code_limit + code; }
+
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    int rank_ = 0, ranks_ = 1;
+    std::array<std::int64_t, entries> mine_{}, all_{};
+};
+
+void report(const Error& failure, bool of_all) {
+    if (failure.what() == std::string_view(silent)) return;
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (of_all && rank != 0) return;
+    if (of_all)
+        fmt::print(stderr, "wasp: error: {}\n", failure.what());
+    else
+        fmt::print(stderr, "wasp: error: rank {} on {}: {}\n", rank, mpi_host(), failure.what());
+}
+
+int run(const std::function<void(Cluster&)>& body) {
+    Farewell farewell;
+    std::unique_ptr<MpiCluster> cluster;  // outlives an error: others may still read its memory
+    const auto failure = failure_of([&] {
+        int level = 0;
+        mpi_check(MPI_Query_thread(&level), "MPI_Query_thread");
+        ENSURE(level >= MPI_THREAD_FUNNELED, "MPI offers only thread level {}", level);
+        refuse_single_ranks_of_a_larger_job();
+        use_threads(1);
+        cluster = std::make_unique<MpiCluster>();
+        body(*cluster);
+    });
+    const bool together = farewell.meet(failure, cluster && cluster->left_behind());
+    if (failure) report(*failure, together && farewell.all_failed_alike());
+    std::fflush(nullptr);
+    if (!together || farewell.any_left_behind())
+        MPI_Abort(MPI_COMM_WORLD, failure ? static_cast<int>(failure->code()) : farewell.code());
+    return farewell.code();
+}
+
+}  // namespace
+
+int run_on_mpi(int* argc, char*** argv, const std::function<void(Cluster&)>& body) {
+    setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);  // our own message says more
+    int level = 0;
+    mpi_check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
+    mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
+              "MPI_Comm_set_errhandler");
+    const int code = run(body);
+    mpi_check(MPI_Finalize(), "MPI_Finalize");
     return code;
 }
 

@@ -1,5 +1,7 @@
 #include "node_team.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -39,10 +41,11 @@ std::byte* NodeTeam::staging(std::size_t member) const {
 }
 
 std::string NodeTeam::missing() const {
-    std::string who;
+    std::vector<int> who;
     for (std::size_t i = 0; i < ranks_.size(); ++i)
-        if (lines_[i].arrived < epoch_) who += fmt::format(" {}", ranks_[i]);
-    return fmt::format("rank{} to come to a collective operation", who);
+        if (lines_[i].arrived < epoch_) who.push_back(ranks_[i]);
+    return fmt::format("rank{} {} to come to a collective operation", who.size() == 1 ? "" : "s",
+                       fmt::join(who, ", "));
 }
 
 void NodeTeam::barrier(const std::function<void()>& among_nodes) {

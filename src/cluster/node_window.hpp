@@ -16,6 +16,8 @@ public:
     void put(int rank, std::size_t offset, std::span<const float> in) override;
     void add(int rank, std::size_t offset, float scale, std::span<const float> in) override;
 
+    std::span<float> floats(int rank) { return part(rank).floats(); }
+
 private:
     BlockMemory& part(int rank) { return parts_.at(static_cast<std::size_t>(rank)); }
 

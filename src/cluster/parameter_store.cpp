@@ -1,6 +1,7 @@
 #include "cluster/parameter_store.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -38,9 +39,11 @@ std::int64_t ParameterStore::issue() {
 }
 
 void ParameterStore::push(float scale, std::span<const float> update) {
+    std::vector<Window::Target> targets;
     for_each_shard(update.size(), [&](int owner, std::size_t begin, std::size_t count) {
-        window_->add(owner, 0, scale, update.subspan(begin, count));
+        targets.push_back({owner, 0, update.subspan(begin, count)});
     });
+    window_->add_all(scale, targets);
     versions_->fetch_add(0, done_counter, 1);
 }
 
@@ -53,9 +56,11 @@ std::int64_t ParameterStore::issued() {
 }
 
 void ParameterStore::pull(std::span<float> out) {
+    std::vector<Window::Source> sources;
     for_each_shard(out.size(), [&](int owner, std::size_t begin, std::size_t count) {
-        window_->get(owner, 0, out.subspan(begin, count));
+        sources.push_back({owner, 0, out.subspan(begin, count)});
     });
+    window_->get_all(sources);
 }
 
 }  // namespace wasp

@@ -28,7 +28,7 @@ public:
 struct World {
     explicit World(int size)
         : ranks(size),
-          crowded(size > usable_cores()),
+          crowded(size > count(usable_cores())),
           team_memory(NodeTeam::bytes(size)),
           letters(static_cast<std::size_t>(size)) {}
 

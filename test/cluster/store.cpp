@@ -23,7 +23,8 @@ TEST(RanksParameterStore, NoPushIsLostAndVersionsCountThem) {
                 for (int i = 0; i < pushes; ++i) {
                     store.issue();
                     store.push(2.0F, update);
-                    EXPECT_LE(store.version(), store.issued());
+                    const std::int64_t version = store.version();
+                    EXPECT_LE(version, store.issued());
                 }
                 cluster.barrier();
                 const std::int64_t all = pushes * cluster.size();

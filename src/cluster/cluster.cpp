@@ -34,6 +34,14 @@ std::vector<std::byte> outcome_of(const std::function<void()>& work) {
 
 }  // namespace
 
+void Window::get_all(std::span<const Source> sources) {
+    for (const auto& source : sources) get(source.rank, source.offset, source.out);
+}
+
+void Window::add_all(float scale, std::span<const Target> targets) {
+    for (const auto& target : targets) add(target.rank, target.offset, scale, target.in);
+}
+
 void wait_until(Cluster& cluster, const std::function<bool()>& done,
                 const std::function<std::string()>& whom, const Progress& progress) {
     if (done()) return;

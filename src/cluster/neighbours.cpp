@@ -1,0 +1,34 @@
+#include "neighbours.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include "base/error.hpp"
+
+namespace wasp {
+
+namespace {
+
+bool runs(const Neighbours::Neighbour& neighbour) {
+    return kill(neighbour.process, 0) == 0 || errno != ESRCH;
+}
+
+}  // namespace
+
+Neighbours::Neighbours(std::span<const Neighbour> all) {
+    std::ranges::copy_if(all, std::back_inserter(seen_), runs);
+}
+
+void Neighbours::check(double seconds, const std::string& host) {
+    constexpr double between_looks = 0.5;
+    if (seconds < next_look_) return;
+    next_look_ = seconds + between_looks;
+    for (const auto& neighbour : seen_)
+        ENSURE(runs(neighbour), "rank {} (process {} on {}) is gone", neighbour.rank,
+               neighbour.process, host);
+}
+
+}  // namespace wasp
