@@ -1,5 +1,6 @@
 #!/bin/sh
-# Run every test: once with ranks as threads, then the tests of the seam and what stands on it under mpiexec.
+# Run every test: once with ranks as threads, then the tests of the seam and what stands on it under
+# mpiexec, on one node and on two.
 # usage: run_tests.sh BUILD_FOLDER MPIEXEC PYTHON [RANKS…]     RANKS: for mpiexec, default 1 2 4 8; 0: none
 set -u
 build=$1 mpiexec=$2 python=$3; shift 3
@@ -31,6 +32,16 @@ run "threads" 1500 "$build/tests" --wasp="$build/wasp" --mpiexec="$mpiexec" --py
 for ranks in "$@"; do
     [ "$ranks" = 0 ] || run "$ranks MPI ranks" 600 "$mpiexec" -n "$ranks" "$build/tests" --ranks=mpi
 done
+two_nodes=test/two_nodes/on_two_nodes.sh
+if [ "$*" != 0 ]; then
+    if $two_nodes --possible; then
+        for ranks in 2 4; do
+            run "$ranks MPI ranks on two nodes" 600 $two_nodes "$mpiexec" $ranks "$build/tests" --ranks=mpi
+        done
+    else
+        echo "== two nodes: left out; they need root, network namespaces and iproute2"
+    fi
+fi
 rm -f "$log.part"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
