@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "cluster/cluster.hpp"
+
 namespace wasp {
 
 /// Training steps of a model on made-up images: forward, backward, SGD with momentum.
@@ -17,5 +19,12 @@ struct BenchStepOptions {
 /// 52000.0 best, 1.249 ms/step, 48 % of peak`. Best: of 20 steps on end; the peak is measured too.
 /// Error: unknown model or instruction set.
 void bench_step(const BenchStepOptions& options);
+
+/// Pulls and pushes of a parameter store by all ranks of the cluster at once, against plain copies
+/// and axpys of as many floats by as many ranks at once, in private memory, in the same run.
+/// Collective. Prints a table: floats, GB/s of all ranks together (floats moved once), and the
+/// ratio. The counts of floats are those of Caffe's LeNet and of ResNet-101. Error: as the
+/// parameter store's.
+void bench_store(Cluster& cluster, double seconds);
 
 }  // namespace wasp

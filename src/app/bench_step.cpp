@@ -72,9 +72,9 @@ void bench_step(const BenchStepOptions& options) {
             options.batch, stored_images);
     REQUIRE(options.threads > 0, "{} threads", options.threads);
     use_threads(options.threads);
-    const auto model = make_model(options.model, {.image = {1, 28, 28},
-                                                  .largest_batch = options.batch,
-                                                  .simd = options.simd});
+    const auto model =
+        make_model(options.model,
+                   {.image = {1, 28, 28}, .largest_batch = options.batch, .simd = options.simd});
     const MadeUpImages images(model->image_shape(), model->classes());
     Sgd sgd(model->weights().size(), {.momentum = 0.9F});
     std::size_t step = 0;

@@ -119,6 +119,7 @@ int run_program(int argc, char** argv) {
         add_data_commands(program, commands);
         add_results_commands(program, commands);
         add_model_commands(program, commands);
+        add_bench_commands(program, commands);
         add_help_commands(program, commands);
         return run(program, commands, {argc, argv});
     } catch (const Error& error) {

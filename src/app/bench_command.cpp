@@ -1,0 +1,64 @@
+#include <memory>
+
+#include "app/benches.hpp"
+#include "cluster_choice.hpp"
+#include "command.hpp"
+
+namespace wasp {
+
+namespace {
+
+constexpr double longest = 600;  // seconds
+
+void add_step(CLI::App& group, Commands& commands) {
+    struct Options {
+        std::string model = "lenet5", simd;
+        std::int64_t batch = 64, threads = 1;
+        double seconds = 3;
+    };
+    const auto options = std::make_shared<Options>();
+    OptionTable table;
+    table.text("model", options->model, "NAME", "see `wasp help models`");
+    table.whole("batch", options->batch, {1, 2048}, "images a step");
+    table.whole("threads", options->threads, {1, 1024}, "of this process");
+    table.text("simd", options->simd, "SET",
+               "avx, avx2 or avx512; the machine's best if not given");
+    table.number("seconds", options->seconds, {0.1, longest}, "to measure for");
+    add_command(group, commands, "step", "training steps of a model, without data and ranks",
+                std::move(table), [options](Arguments& /*arguments*/) {
+                    bench_step({.model = options->model,
+                                .simd = options->simd,
+                                .batch = static_cast<int>(options->batch),
+                                .threads = static_cast<int>(options->threads),
+                                .seconds = options->seconds});
+                    return 0;
+                });
+}
+
+void add_store(CLI::App& group, Commands& commands) {
+    struct Options {
+        std::string cluster = "mpi";
+        double seconds = 1;
+    };
+    const auto options = std::make_shared<Options>();
+    OptionTable table;
+    table.text("cluster", options->cluster, "CLUSTER", "mpi or threads:N");
+    table.number("seconds", options->seconds, {0.01, longest}, "to measure for, each figure");
+    add_command(group, commands, "store",
+                "pull and push of the shared weights against plain copy and axpy (under mpiexec)",
+                std::move(table), [options](Arguments& arguments) {
+                    return run_on(
+                        parse_cluster(options->cluster), &arguments.count, &arguments.words,
+                        [&](Cluster& cluster) { bench_store(cluster, options->seconds); });
+                });
+}
+
+}  // namespace
+
+void add_bench_commands(CLI::App& program, Commands& commands) {
+    auto& group = add_group(program, "bench", "our own speed");
+    add_step(group, commands);
+    add_store(group, commands);
+}
+
+}  // namespace wasp

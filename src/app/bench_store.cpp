@@ -1,0 +1,56 @@
+#include <fmt/core.h>
+
+#include <functional>
+
+#include "app/benches.hpp"
+#include "base/aligned.hpp"
+#include "cluster/parameter_store.hpp"
+#include "tensor/vector_ops.hpp"
+
+namespace wasp {
+
+namespace {
+
+/// GB/s of all ranks together: each moves `floats` again and again, from one barrier on, for
+/// `seconds`.
+double rate(Cluster& cluster, std::size_t floats, double seconds,
+            const std::function<void()>& move) {
+    move();
+    cluster.barrier();
+    const double start = cluster.seconds();
+    double moves = 0;
+    do {
+        move();
+        ++moves;
+    } while (cluster.seconds() - start < seconds);
+    double gigabytes_a_second =
+        1e-9 * moves * static_cast<double>(floats * sizeof(float)) / (cluster.seconds() - start);
+    cluster.sum({&gigabytes_a_second, 1});
+    return gigabytes_a_second;
+}
+
+void measure(Cluster& cluster, std::size_t floats, double seconds) {
+    AlignedFloats mine(floats), other(floats, 1.0F);
+    const double copies = rate(cluster, floats, seconds, [&] { copy(other, mine); });
+    const double additions = rate(cluster, floats, seconds, [&] { axpy(1e-3F, other, mine); });
+
+    ParameterStore store(cluster, other, cluster.size());
+    const double pulls = rate(cluster, floats, seconds, [&] { store.pull(mine); });
+    const double pushes = rate(cluster, floats, seconds, [&] { store.push(1e-3F, other); });
+    if (cluster.rank() != 0) return;
+    fmt::print("{:>10} {:>5} {:>9.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>9.2f} {:>6.2f}\n", floats,
+               cluster.size(), copies, pulls, pulls / copies, additions, pushes,
+               pushes / additions);
+}
+
+}  // namespace
+
+void bench_store(Cluster& cluster, double seconds) {
+    if (cluster.rank() == 0)
+        fmt::print("{:>10} {:>5} {:>9} {:>9} {:>6} {:>9} {:>9} {:>6}   GB/s\n", "floats", "ranks",
+                   "copy", "pull", "ratio", "axpy", "push", "ratio");
+    for (const std::size_t floats : {std::size_t{431'080}, std::size_t{42'512'970}})
+        measure(cluster, floats, seconds);
+}
+
+}  // namespace wasp
