@@ -1,6 +1,7 @@
 # Build, test and check. `make help` lists the targets; make/ holds what differs between machines.
 MACHINE ?= generic
 MODE    ?= release
+JOBS    ?= $(shell nproc)
 include make/$(MACHINE).mk
 -include make/local.mk
 
@@ -35,11 +36,11 @@ FILES   := $(wildcard include/*/*.hpp src/*/*.[ch]pp test/*.[ch]pp test/*/*.[ch]
 all: bin/wasp  ## build the program, bin/wasp
 
 quickstart: deps  ## install what is missing, build, train LeNet-5 with WASP on 4 MPI ranks, plot
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j $(JOBS) all
 	@tools/quickstart.sh "$(MPIEXEC)" "$(PYTHON)"
 
 check: deps  ## install what is missing, build and run every test
-	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory -j $(JOBS) test
 
 test: $B/wasp $B/tests  ## build and run every test (without the installation)
 	@tools/run_tests.sh $B "$(MPIEXEC)" "$(PYTHON)" $(TEST_ARGS)
