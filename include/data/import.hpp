@@ -49,11 +49,11 @@ enum class Scale {
 
 /// What an HDF5 file does not say of itself.
 struct Interpretation {
-    std::string images, labels;  ///< names of the datasets; empty: as the layout says
+    std::string images{}, labels{};  ///< names of the datasets; empty: as the layout says
     Axes axes = Axes::by_shape;
     Scale scale = Scale::by_values;
-    int label_base = 0;          ///< the first class: 0 or 1
-    std::optional<int> classes;  ///< empty: as many as there are labels
+    int label_base = 0;            ///< the first class: 0 or 1
+    std::optional<int> classes{};  ///< empty: as many as there are labels
 };
 
 /// Any layout that load_dataset() reads. Where it holds one split only, `test_file` holds the

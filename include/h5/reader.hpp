@@ -101,10 +101,15 @@ public:
 
     // Attributes of the object of that name ("/": the file).
     bool has_attribute(const std::string& object, const std::string& name) const;
+    /// A string of fixed length.   Empty: there is none.   Error: something else.
+    std::optional<std::string> text(const std::string& object, const std::string& name) const;
+    /// Of any kind. Strings of variable length may crash the library (HDF5 1.10) where the file is
+    /// damaged: not for files of strangers.
     /// Empty: there is none.   Error: neither a number, a string nor a list of numbers.
     std::optional<Attribute> attribute(const std::string& object, const std::string& name) const;
     std::map<std::string, Attribute> attributes(const std::string& object) const;
-    /// By field name, those of `fields` that exist.   Error: not a list of records.
+    /// By field name, those of `fields` that exist.   Error: not a list of records, or a field of
+    /// strings of variable length.
     std::map<std::string, Column> records(const std::string& object, const std::string& name,
                                           std::span<const std::string_view> fields) const;
 

@@ -71,6 +71,9 @@ public:
     void attribute(const std::string& path, const std::string& name, const char* value);
     void attribute(const std::string& path, const std::string& name,
                    std::span<const double> values);
+    /// A string of fixed length, UTF-8: unlike the others it can be read from a damaged file
+    /// without danger (File::text), but h5py returns it as bytes.
+    void text(const std::string& path, const std::string& name, const std::string& value);
 
     /// values: row-major, as many as `shape` says.
     void dataset(const std::string& path, const Values& values, const Shape& shape,

@@ -44,10 +44,8 @@ void set_text(std::span<char> field, const std::string& text) {
 
 std::string text_attribute(const h5::File& file, const std::string& object,
                            const std::string& name) {
-    const auto value = file.attribute(object, name);
-    const auto* text = value ? std::get_if<std::string>(&*value) : nullptr;
-    REQUIRE(text != nullptr, "{}: {}: expected a text as attribute '{}'", file.path().string(),
-            object, name);
+    const auto text = file.text(object, name);
+    REQUIRE(text, "{}: {}: has no attribute '{}'", file.path().string(), object, name);
     return *text;
 }
 

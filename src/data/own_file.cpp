@@ -34,17 +34,17 @@ void write_split(h5::Writer& writer, const std::string& group, const Dataset& da
         writer.dataset(images, span_of<std::uint8_t>(split.images), sides, {.chunk = chunk});
     else
         writer.dataset(images, span_of<float>(split.images), sides, {.chunk = chunk});
-    writer.attribute(images, "sha256", sha256(split.images));
+    writer.text(images, "sha256", sha256(split.images));
 
     const auto labels = group + "/labels";
     const h5::Storage storage{.chunk = {std::min(split.size(), chunk_labels)}};
     if (dataset.classes <= 256) {
         const std::vector<std::uint8_t> narrow(split.labels.begin(), split.labels.end());
         writer.dataset(labels, narrow, {split.size()}, storage);
-        writer.attribute(labels, "sha256", sha256(std::as_bytes(std::span(narrow))));
+        writer.text(labels, "sha256", sha256(std::as_bytes(std::span(narrow))));
     } else {
         writer.dataset(labels, split.labels, {split.size()}, storage);
-        writer.attribute(labels, "sha256", sha256(std::as_bytes(split.labels)));
+        writer.text(labels, "sha256", sha256(std::as_bytes(split.labels)));
     }
 }
 
@@ -63,7 +63,7 @@ void check_target(const std::filesystem::path& out) {
 void write_own_file(const std::filesystem::path& out, const Dataset& dataset) {
     h5::Writer writer;
     writer.attribute("/", "format_version", own_format_version);
-    writer.attribute("/", "name", dataset.name);
+    writer.text("/", "name", dataset.name);
     writer.attribute("/", "classes", std::int64_t{dataset.classes});
     writer.attribute("/", "mean", std::vector<double>(dataset.mean.begin(), dataset.mean.end()));
     writer.attribute("/", "std",

@@ -34,6 +34,12 @@ std::vector<hsize_t> as_hsize(const Dimensions& dimensions) {
     return {dimensions.begin(), dimensions.end()};
 }
 
+/// A chunk as it is stored.   skipped: bit i means that filter i was not applied.
+struct Packed {
+    std::uint32_t skipped = 0;
+    std::vector<std::byte> bytes;
+};
+
 }  // namespace
 
 struct Array::Source {
@@ -41,14 +47,17 @@ struct Array::Source {
     Handle dataset, type;
     std::string where;
     Element element;
-    Dimensions shape, chunk;  ///< chunk: empty unless unpacked here
+    Dimensions shape, chunk;  ///< chunk: empty unless there are filters
     std::optional<Filters> filters;
     std::size_t size = 0, row_bytes = 0, chunk_bytes = 0;
 
     void check_chunks(hid_t creation_properties, hid_t space);
     void read_by_library(std::size_t first, std::size_t count, std::byte* out) const;
+    Packed packed_chunk(const Dimensions& offset) const;
+    template <class Use>
+    void for_each_chunk(std::size_t first, std::size_t count, Use use) const;
     void read_chunks(std::size_t first, std::size_t count, std::byte* out) const;
-    void unpack_chunk(const Dimensions& offset, std::span<std::byte> bytes) const;
+    void read(std::size_t first, std::size_t count, std::byte* out) const;
     void place(const Dimensions& offset, std::size_t first, std::size_t count,
                std::span<const std::byte> bytes, std::byte* out) const;
 };
@@ -88,10 +97,8 @@ void Array::Source::check_chunks(hid_t creation_properties, hid_t space) {
     REQUIRE(*chunks * chunk_bytes / ratio <= stored,
             "{}: declares {} bytes, more than its {} stored ones can hold", where,
             size * element.bytes, stored);
-    if (filters->ours())
-        chunk = chunk_shape;
-    else
-        filters->check_library_filters(chunk_bytes, element.bytes);
+    chunk = chunk_shape;
+    if (!filters->ours()) filters->check_library_filters(chunk_bytes, element.bytes);
 }
 
 void Array::Source::read_by_library(std::size_t first, std::size_t count, std::byte* out) const {
@@ -107,7 +114,7 @@ void Array::Source::read_by_library(std::size_t first, std::size_t count, std::b
             "{}: can't be read: {}", where, library_reason());
 }
 
-void Array::Source::unpack_chunk(const Dimensions& offset, std::span<std::byte> bytes) const {
+Packed Array::Source::packed_chunk(const Dimensions& offset) const {
     const auto corner = as_hsize(offset);
     unsigned skipped = 0;
     haddr_t address = HADDR_UNDEF;
@@ -116,12 +123,12 @@ void Array::Source::unpack_chunk(const Dimensions& offset, std::span<std::byte> 
         H5Dget_chunk_info_by_coord(dataset.get(), corner.data(), &skipped, &address, &stored) >= 0;
     REQUIRE(found && address != HADDR_UNDEF, "{}: a part of it was never written", where);
     // What does not shrink is stored as it is, so that more than this is a fault.
-    REQUIRE(stored <= 2 * bytes.size() + 1024, "{}: damaged: a chunk of {} bytes", where, stored);
-    std::vector<std::byte> packed(stored);
-    std::uint32_t mask = 0;
-    REQUIRE(H5Dread_chunk(dataset.get(), H5P_DEFAULT, corner.data(), &mask, packed.data()) >= 0,
+    REQUIRE(stored <= 2 * chunk_bytes + 1024, "{}: damaged: a chunk of {} bytes", where, stored);
+    Packed packed{0, std::vector<std::byte>(stored)};
+    REQUIRE(H5Dread_chunk(dataset.get(), H5P_DEFAULT, corner.data(), &packed.skipped,
+                          packed.bytes.data()) >= 0,
             "{}: can't be read: {}", where, library_reason());
-    filters->unpack(packed, mask, bytes);
+    return packed;
 }
 
 /// The part of a chunk that lies within the array and the wanted rows, to its place in `out`.
@@ -152,12 +159,12 @@ void Array::Source::place(const Dimensions& offset, std::size_t first, std::size
     }
 }
 
-void Array::Source::read_chunks(std::size_t first, std::size_t count, std::byte* out) const {
-    std::vector<std::byte> bytes(chunk_bytes);
+/// Calls use(offset) for the corner of each chunk that holds some of the rows.
+template <class Use>
+void Array::Source::for_each_chunk(std::size_t first, std::size_t count, Use use) const {
     Dimensions offset(shape.size());
     for (offset[0] = first / chunk[0] * chunk[0]; offset[0] < first + count;) {
-        unpack_chunk(offset, bytes);
-        place(offset, first, count, bytes, out);
+        use(offset);
         std::size_t i = shape.size();
         while (--i > 0) {  // the next chunk along the last dimension that has one
             offset[i] += chunk[i];
@@ -166,6 +173,25 @@ void Array::Source::read_chunks(std::size_t first, std::size_t count, std::byte*
         }
         if (i == 0) offset[0] += chunk[0];
     }
+}
+
+void Array::Source::read_chunks(std::size_t first, std::size_t count, std::byte* out) const {
+    std::vector<std::byte> bytes(chunk_bytes);
+    for_each_chunk(first, count, [&](const Dimensions& offset) {
+        const auto packed = packed_chunk(offset);
+        filters->unpack(packed.bytes, packed.skipped, bytes);
+        place(offset, first, count, bytes, out);
+    });
+}
+
+void Array::Source::read(std::size_t first, std::size_t count, std::byte* out) const {
+    if (chunk.empty()) return read_by_library(first, count, out);
+    if (filters->ours()) return read_chunks(first, count, out);
+    for_each_chunk(first, count, [&](const Dimensions& offset) {
+        const auto packed = packed_chunk(offset);
+        filters->check_library_chunk(packed.bytes, packed.skipped, chunk_bytes);
+    });
+    read_by_library(first, count, out);
 }
 
 Array File::array(const std::string& name) const {
@@ -252,10 +278,7 @@ void Array::read(std::size_t first, std::size_t count, std::span<std::byte> out)
     ENSURE(first + count <= rows() && out.size() == count * row_bytes(), "bug: {}: rows {} + {}",
            where(), first, count);
     if (count == 0 || size() == 0) return;
-    if (source_->chunk.empty())
-        source_->read_by_library(first, count, out.data());
-    else
-        source_->read_chunks(first, count, out.data());
+    source_->read(first, count, out.data());
 }
 
 void Array::read_in_parts(

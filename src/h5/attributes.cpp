@@ -102,6 +102,8 @@ Column read_column(const OpenAttribute& open, unsigned member) {
     const Handle field(H5Tget_member_type(records, member), H5Tclose);
     const auto kind = H5Tget_class(field.get());
     const bool numbers = element_of(field.get()).has_value();
+    REQUIRE(kind != H5T_STRING || H5Tis_variable_str(field.get()) == 0,
+            "{}: expected strings of fixed length", open.where);
     const Handle value(numbers ? H5Tcopy(H5T_NATIVE_INT64) : H5Tcopy(field.get()), H5Tclose);
     const std::size_t bytes = H5Tget_size(value.get());
     const Handle record(H5Tcreate(H5T_COMPOUND, bytes), H5Tclose);
@@ -114,8 +116,6 @@ Column read_column(const OpenAttribute& open, unsigned member) {
     Column column;
     if (kind == H5T_STRING) {
         column.texts = split_texts(value.get(), open.count, values.data());
-        if (H5Tis_variable_str(value.get()) > 0)
-            H5Dvlen_reclaim(record.get(), open.space.get(), H5P_DEFAULT, values.data());
     } else if (numbers) {
         column.wholes.resize(open.count);
         std::memcpy(column.wholes.data(), values.data(), values.size());
@@ -135,6 +135,15 @@ Column read_column(const OpenAttribute& open, unsigned member) {
 bool File::has_attribute(const std::string& object, const std::string& name) const {
     const Handle opened = open_object(*source_, object);
     return H5Aexists(opened.get(), name.c_str()) > 0;
+}
+
+std::optional<std::string> File::text(const std::string& object, const std::string& name) const {
+    const auto open = open_attribute(*source_, object, name);
+    if (!open) return std::nullopt;
+    const bool fixed =
+        H5Tget_class(open->type.get()) == H5T_STRING && H5Tis_variable_str(open->type.get()) == 0;
+    REQUIRE(fixed && open->count == 1, "{}: expected one string of fixed length", open->where);
+    return read_texts(*open)[0];
 }
 
 std::optional<Attribute> File::attribute(const std::string& object, const std::string& name) const {

@@ -183,6 +183,17 @@ void Filters::check_library_filters(std::size_t bytes, std::size_t element_bytes
     }
 }
 
+void Filters::check_library_chunk(std::span<const std::byte> packed, std::uint32_t skipped,
+                                  std::size_t bytes) const {
+    const auto szip = std::ranges::find(filters_, H5Z_FILTER_SZIP, &Filter::id);
+    const bool applied = szip != filters_.end() && (skipped >> (szip - filters_.begin()) & 1U) == 0;
+    std::uint32_t declared = 0;  // szip puts it in front
+    if (applied && packed.size() >= sizeof declared)
+        std::memcpy(&declared, packed.data(), sizeof declared);
+    REQUIRE(!applied || declared == bytes, "{}: damaged: a chunk does not unpack to its {} bytes",
+            where_, bytes);
+}
+
 void Filters::unpack(std::span<const std::byte> packed, std::uint32_t skipped,
                      std::span<std::byte> bytes) const {
     // before[i]: the size of what filter i was given when the chunk was written.

@@ -31,6 +31,9 @@ public:
     /// Error: the library's filters would not unpack to `bytes` bytes of elements of
     /// `element_bytes`.
     void check_library_filters(std::size_t bytes, std::size_t element_bytes) const;
+    /// Error: this chunk would not unpack to `bytes` bytes.
+    void check_library_chunk(std::span<const std::byte> packed, std::uint32_t skipped,
+                             std::size_t bytes) const;
 
     /// packed → bytes.   skipped: bit i means that filter i was not applied to this chunk.
     /// Error: damaged, or more or less than exactly bytes.size().

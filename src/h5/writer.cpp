@@ -234,6 +234,11 @@ void Writer::attribute(const std::string& path, const std::string& name,
     file_->attribute(path, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {values.size()}, values.data());
 }
 
+void Writer::text(const std::string& path, const std::string& name, const std::string& value) {
+    const auto type = text_type(std::max<std::size_t>(value.size(), 1), path);
+    file_->attribute(path, name, type.get(), type.get(), {}, value.c_str());
+}
+
 void Writer::dataset(const std::string& path, const Values& values, const Shape& shape,
                      const Storage& storage) {
     ENSURE(values.count == count_of(shape), "bug: {} values for the shape of '{}'", values.count,
