@@ -1,4 +1,4 @@
-// usage: tests [--wasp=PROGRAM] [--mpiexec=…] [--python=…] [--gtest_…]
+// usage: tests [--wasp=PROGRAM] [--mpiexec=…] [--python=…] [--samples=FOLDER] [--gtest_…]
 //        mpiexec -n N tests --ranks=mpi     the suites Ranks*, on these N ranks
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
         if (word.starts_with("--wasp=")) wasp::test::options.wasp = value;
         if (word.starts_with("--mpiexec=")) wasp::test::options.mpiexec = value;
         if (word.starts_with("--python=")) wasp::test::options.python = value;
+        if (word.starts_with("--samples=")) wasp::test::options.samples = value;
     }
     return mpi ? run_under_mpi(argc, argv) : RUN_ALL_TESTS();
 }

@@ -2,6 +2,7 @@
 # Run every test: once with ranks as threads, then the tests of the seam and what stands on it under
 # mpiexec, on one node and on two.
 # usage: run_tests.sh BUILD_FOLDER MPIEXEC PYTHON [RANKS…]     RANKS: for mpiexec, default 1 2 4 8; 0: none
+# WASP_SAMPLES=FOLDER: also read the data files of other programs there (test/data/samples.cpp)
 set -u
 build=$1 mpiexec=$2 python=$3; shift 3
 [ $# -gt 0 ] || set -- 1 2 4 8
@@ -28,7 +29,8 @@ run() {  # run NAME SECONDS COMMAND…
     fi
 }
 
-run "threads" 1500 "$build/tests" --wasp="$build/wasp" --mpiexec="$mpiexec" --python="$python"
+run "threads" 1500 "$build/tests" --wasp="$build/wasp" --mpiexec="$mpiexec" --python="$python" \
+    ${WASP_SAMPLES:+"--samples=$WASP_SAMPLES"}
 for ranks in "$@"; do
     [ "$ranks" = 0 ] || run "$ranks MPI ranks" 600 "$mpiexec" -n "$ranks" "$build/tests" --ranks=mpi
 done

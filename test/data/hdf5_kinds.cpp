@@ -15,6 +15,7 @@
 #include "data/inspect.hpp"
 #include "support/files.hpp"
 #include "support/options.hpp"
+#include "support/output_of.hpp"
 #include "support/scratch.hpp"
 
 namespace wasp {

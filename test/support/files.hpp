@@ -1,16 +1,12 @@
-/// Bytes of files, errors as text, and what programs print: for tests that feed and read files.
+/// Bytes of files, and refusals as text: for tests that feed files to the program.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstddef>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <vector>
 
 #include "base/error.hpp"
 
@@ -26,18 +22,6 @@ inline void write_file(const std::filesystem::path& path, const std::string& byt
     std::ofstream file(path, std::ios::binary);
     file << bytes;
     ASSERT_TRUE(file.flush()) << path;
-}
-
-/// What `command` prints; it must succeed.
-inline std::string output_of(const std::string& command) {
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) return {};
-    std::string output;
-    std::array<char, 4096> buffer{};
-    while (const std::size_t count = fread(buffer.data(), 1, buffer.size(), pipe))
-        output.append(buffer.data(), count);
-    EXPECT_EQ(pclose(pipe), 0) << command;
-    return output;
 }
 
 /// The message of the Error for bad input that `call` throws: one line. Anything else fails.

@@ -7,6 +7,7 @@ namespace wasp::test {
 
 struct Options {
     std::string wasp = "bin/wasp", mpiexec = "mpiexec.mpich", python = "/usr/bin/python3";
+    std::string samples;  ///< folder with data files of other programs; empty: none
 };
 
 extern Options options;
