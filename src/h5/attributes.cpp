@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "failure.hpp"
+#include "global_heap.hpp"
 #include "source.hpp"
 
 namespace wasp::h5 {
@@ -34,6 +35,8 @@ std::optional<OpenAttribute> open_attribute(const File::Source& source, const st
     open.attribute = Handle(H5Aopen(open.object.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
     REQUIRE(open.attribute, "{}: can't be opened: {}", open.where, library_reason());
     open.type = Handle(H5Aget_type(open.attribute.get()), H5Tclose);
+    if (H5Tis_variable_str(open.type.get()) > 0 || H5Tget_class(open.type.get()) == H5T_COMPOUND)
+        check_global_heaps(source);
     open.space = Handle(H5Aget_space(open.attribute.get()), H5Sclose);
     const auto count = H5Sget_simple_extent_npoints(open.space.get());
     open.count = static_cast<std::size_t>(std::max<hssize_t>(count, 0));

@@ -15,6 +15,7 @@ struct File::Source {
     std::filesystem::path path;
     std::size_t bytes = 0;  ///< size of the file
     Handle file;
+    mutable bool heaps_are_sound = false;  ///< set by check_global_heaps()
 
     std::string where(const std::string& object) const { return path.string() + ": " + object; }
 };

@@ -13,7 +13,7 @@
 namespace wasp::h5 {
 namespace {
 
-constexpr std::size_t chunk_bytes = 64 * 1024;
+constexpr std::size_t chunk_bytes = 65'536;
 
 std::size_t count_of(const Shape& shape) {
     return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
@@ -145,7 +145,7 @@ struct Writer::File {
         const auto access = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "properties", path);
         auto callbacks = image.callbacks();
         check(H5Pset_file_image_callbacks(access.get(), &callbacks), "memory", path);
-        constexpr std::size_t growth = 1024 * 1024;  // bytes
+        constexpr std::size_t growth = 1'048'576;  // bytes
         check(H5Pset_fapl_core(access.get(), growth, false), "memory", path);
         // Since 1.8 metadata carry checksums, without which damage crashes readers.
         check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18), "a version",

@@ -34,8 +34,8 @@ void add_dataset(Writer& writer, const std::string& path, const h5::Values& valu
 template <class Row>
 void add_texts(Writer& writer, const std::string& path, const std::vector<Row>& rows,
                std::string Row::*member, const char* description) {
-    std::vector<std::string> texts;
-    for (const auto& row : rows) texts.push_back(row.*member);
+    std::vector<std::string> texts(rows.size());
+    std::ranges::transform(rows, texts.begin(), member);
     writer.dataset(path, texts);
     writer.attribute(path, "description", description);
 }
@@ -44,8 +44,9 @@ template <class Row, class Columns>
 void add_columns(Writer& writer, const std::string& group, const std::vector<Row>& rows,
                  const Columns& columns) {
     schema::for_each(columns, [&](const auto& column) {
-        std::vector<std::remove_cvref_t<decltype(rows.front().*column.member)>> values;
-        for (const auto& row : rows) values.push_back(row.*column.member);
+        using Value = std::remove_cvref_t<decltype(Row{}.*column.member)>;
+        std::vector<Value> values(rows.size());
+        std::ranges::transform(rows, values.begin(), column.member);
         add_dataset(writer, group + "/" + column.name, values, {rows.size()}, column.units,
                     column.description);
     });

@@ -19,6 +19,8 @@ struct Column {
     const char* units;
     const char* description;
 };
+template <class Row, class Value>
+Column(const char*, Value Row::*, const char*, const char*) -> Column<Row, Value>;
 
 /// One dataset (rows) each.
 inline constexpr std::tuple curve{
