@@ -34,6 +34,9 @@ public:
 
     std::size_t size() const { return length_; }
 
+    /// How many of the weights lie on this rank.
+    std::size_t size_here() const { return here_; }
+
 private:
     enum : std::size_t { issued_counter, done_counter, counters };
 
@@ -44,6 +47,7 @@ private:
     std::size_t length_;
     int owners_;
     std::size_t shard_;  // floats; rank r < owners_ holds [r·shard_, min((r+1)·shard_, length_))
+    std::size_t here_;
     std::unique_ptr<Window> window_;
     std::unique_ptr<Counters> versions_;  // on rank 0
 };

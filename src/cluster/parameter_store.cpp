@@ -16,10 +16,10 @@ ParameterStore::ParameterStore(Cluster& cluster, std::span<const float> weights,
     const std::size_t blocks = (length_ + Window::block - 1) / Window::block;
     shard_ = std::max<std::size_t>(1, (blocks + n - 1) / n) * Window::block;
     const std::size_t begin = std::min(length_, static_cast<std::size_t>(cluster.rank()) * shard_);
-    const std::size_t mine = cluster.rank() < owners ? std::min(shard_, length_ - begin) : 0;
-    window_ = cluster.make_window(mine);
+    here_ = cluster.rank() < owners ? std::min(shard_, length_ - begin) : 0;
+    window_ = cluster.make_window(here_);
     versions_ = cluster.make_counters(counters);
-    if (mine > 0) window_->put(cluster.rank(), 0, weights.subspan(begin, mine));
+    if (here_ > 0) window_->put(cluster.rank(), 0, weights.subspan(begin, here_));
     cluster.barrier();
 }
 

@@ -1,8 +1,9 @@
 /// Bulk-synchronous parallel: all take the same step, with the mean of all gradients.
 ///     g = (1/P)·Σ gradients of the P workers that have not finished;   θ += u(g)
 /// Every rank computes the same u from the same g, so that momentum needs no messages and replicas
-/// stay identical, bit for bit. Source: Valiant 1990.
+/// stay identical, bit for bit; η is the mean of theirs. Source: Valiant 1990.
 #include <algorithm>
+#include <array>
 
 #include "laps.hpp"
 #include "table.hpp"
@@ -20,9 +21,10 @@ public:
         Exchange record;
         record.version = version_++;
         Laps laps(cluster_);
-        const double active = count_active(1);
+        const Round round = meet(1);
         record.wait_seconds = laps.lap();
-        record.weight = static_cast<float>(1 / active);
+        record.weight = static_cast<float>(1 / round.active);
+        sgd_.set_learning_rate(static_cast<float>(round.rate));
         cluster_.sum(replica.gradients);
         record.push_seconds = laps.lap();
         scale(record.weight, replica.gradients);
@@ -34,7 +36,7 @@ public:
 
     /// Goes on with zeros until all are done; then everyone takes the weights with the most steps.
     void finish(Replica replica) override {
-        while (count_active(0) > 0) {
+        while (meet(0).active > 0) {
             std::ranges::fill(replica.gradients, 0.0F);
             cluster_.sum(replica.gradients);
         }
@@ -50,10 +52,17 @@ public:
     std::int64_t version() const override { return version_; }
 
 private:
-    /// Where ranks wait for each other: of two sums, this one has nothing to carry.
-    double count_active(double me) {
-        cluster_.sum({&me, 1});
-        return me;
+    /// What the workers of a round have in common.
+    struct Round {
+        double active = 0;  ///< how many they are
+        double rate = 0;    ///< η: where shards differ by an image, a schedule gives each its own
+    };
+
+    /// Where ranks wait for each other: of the two sums of a round, this one has little to carry.
+    Round meet(double active) {
+        std::array sums{active, active * static_cast<double>(sgd_.learning_rate())};
+        cluster_.sum(sums);
+        return {sums[0], sums[1] / sums[0]};
     }
 
     Cluster& cluster_;

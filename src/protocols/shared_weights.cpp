@@ -21,12 +21,6 @@ int owners_of(const ProtocolSetup& setup, const Team& team) {
     return servers > 0 ? servers : setup.cluster.size();
 }
 
-std::int64_t bytes_on_other_ranks(const ProtocolSetup& setup, const Team& team) {
-    const auto all = static_cast<std::int64_t>(setup.weights.size_bytes());
-    const int owners = owners_of(setup, team);
-    return setup.cluster.rank() < owners ? all - all / owners : all;
-}
-
 }  // namespace
 
 SharedWeights::SharedWeights(const ProtocolSetup& setup, const Team& team, SharedRule rule)
@@ -38,19 +32,17 @@ SharedWeights::SharedWeights(const ProtocolSetup& setup, const Team& team, Share
       clocks_(setup.cluster, servers_of(setup, team)),
       meeting_(setup.cluster, servers_of(setup, team)),
       progress_([this] { return store_.version(); }),
-      bytes_away_(bytes_on_other_ranks(setup, team)),
+      bytes_away_(static_cast<std::int64_t>((store_.size() - store_.size_here()) * sizeof(float))),
       versions_between_(rule_.period < never / team.workers ? rule_.period * team.workers : never),
       next_synchronisation_(versions_between_) {}
 
 Exchange SharedWeights::exchange(Replica replica, float /*loss*/) {
     Exchange record;
     record.version = version_;
-    Laps laps(cluster_);
-
     push(replica, record);
     ++steps_;
-    record.push_seconds = laps.lap();
 
+    Laps laps(cluster_);
     if (rule_.lead != never) {
         clocks_.tick();
         clocks_.wait_for_slowest(clocks_.mine() - rule_.lead);
@@ -78,9 +70,11 @@ void SharedWeights::push(Replica replica, Exchange& record) {
         }
     }
     const auto update = sgd_.update(replica.gradients, replica.weights);
+    Laps laps(cluster_);
     record.staleness = store_.issue() - version_;
     record.weight = static_cast<float>(rule_.weight(record.staleness));
     store_.push(record.weight, update);
+    record.push_seconds = laps.lap();
     record.bytes += bytes_away_;
     warn_when_stalled(record.weight);
 }

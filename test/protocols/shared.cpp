@@ -118,6 +118,24 @@ TEST(RanksSharedWeights, BspReplicasAreIdenticalBitForBit) {
     });
 }
 
+// Workers whose shards differ by an image are at slightly different epochs of a schedule.
+TEST(RanksSharedWeights, BspTakesTheMeanOfDifferentLearningRates) {
+    on_ranks({2, 4}, [](Cluster& cluster) {
+        const auto apart =
+            train(cluster, {.spec = "bsp",
+                            .sgd = optimisers[1],
+                            .rate = 0.02F + 0.01F * static_cast<float>(cluster.rank()),
+                            .seen = [&](const test::Toy& toy, auto) {
+                                expect_same_everywhere(cluster, toy.weights);
+                            }});
+        const float mean = 0.02F + 0.005F * static_cast<float>(cluster.size() - 1);
+        const auto alike = train(cluster, {.spec = "bsp", .sgd = optimisers[1], .rate = mean});
+        // The rate is set once here, and BSP's mean then stays the mean.
+        for (std::size_t i = 0; i < alike.weights.size(); ++i)
+            ASSERT_NEAR(apart.weights[i], alike.weights[i], 1e-6);
+    });
+}
+
 TEST(RanksSharedWeights, WaspWithMeanAndPeriodOneIsBsp) {
     on_ranks({1, 2, 4}, [](Cluster& cluster) {
         for (const SgdSetup& sgd : optimisers) {
