@@ -103,6 +103,9 @@ public:
     bool has_attribute(const std::string& object, const std::string& name) const;
     /// A string of fixed length.   Empty: there is none.   Error: something else.
     std::optional<std::string> text(const std::string& object, const std::string& name) const;
+    /// One number or several, as doubles.   Empty: there is none.   Error: something else.
+    std::optional<std::vector<double>> numbers(const std::string& object,
+                                               const std::string& name) const;
     /// Of any kind. Strings of variable length may crash the library (HDF5 1.10) where the file is
     /// damaged: not for files of strangers.
     /// Empty: there is none.   Error: neither a number, a string nor a list of numbers.

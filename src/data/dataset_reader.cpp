@@ -51,10 +51,9 @@ std::string text_attribute(const h5::File& file, const std::string& object,
 
 std::vector<float> list_attribute(const h5::File& file, const std::string& name, std::size_t count,
                                   double low) {
-    const auto value = file.attribute("/", name);
-    const auto* list = value ? std::get_if<std::vector<double>>(&*value) : nullptr;
+    const auto list = file.numbers("/", name);
     const auto sound = [low](double x) { return std::isfinite(x) && x >= low; };
-    REQUIRE(list != nullptr && list->size() == count && std::ranges::all_of(*list, sound),
+    REQUIRE(list && list->size() == count && std::ranges::all_of(*list, sound),
             "{}: expected {} sound numbers as attribute '{}'", file.path().string(), count, name);
     return {list->begin(), list->end()};
 }
@@ -101,9 +100,7 @@ DatasetReader::Part DatasetReader::open_split(const h5::File& file, const Plan& 
     const Axes axes = interpretation.axes == Axes::by_shape ? plan.axes : interpretation.axes;
     ImageReader images(file.array(split.images.dataset), split.images, axes, plan.images_first);
     const auto labels = file.array(split.labels.dataset);
-    const std::size_t rows = labels.size() == 0 ? 0 : labels.rows();
-    const std::size_t count =
-        split.labels.count.value_or(rows - std::min(rows, split.labels.first));
+    const std::size_t count = count_rows(labels, split.labels);
     REQUIRE(count == images.count(), "{}: {} images, but {} labels in {}", images.array().where(),
             images.count(), count, split.labels.dataset);
     return {std::move(images), read_labels(labels, split.labels, interpretation.label_base)};

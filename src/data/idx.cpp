@@ -27,14 +27,11 @@ std::size_t read_size(PackedFile& file) {
 
 }  // namespace
 
-bool looks_like_idx(const std::filesystem::path& path) {
-    PackedFile file(path);
-    std::array<std::byte, 4> magic{};
-    const std::size_t got = file.read(magic);
-    const unsigned type = number(magic[2]);
+bool looks_like_idx(std::array<std::byte, 4> start) {
+    const unsigned type = number(start[2]);
     const bool known_type = type == 0x08 || type == 0x09 || (type >= 0x0b && type <= 0x0e);
-    return got == magic.size() && number(magic[0]) == 0 && number(magic[1]) == 0 && known_type &&
-           number(magic[3]) >= 1 && number(magic[3]) <= 4;
+    return number(start[0]) == 0 && number(start[1]) == 0 && known_type && number(start[3]) >= 1 &&
+           number(start[3]) <= 4;
 }
 
 Idx read_idx(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 /// byte), number of dimensions, their sizes (32 bits each), values.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -16,8 +17,8 @@ struct Idx {
     std::vector<std::byte> values;
 };
 
-/// Whether the file, unpacked, starts like an IDX file of any type.
-bool looks_like_idx(const std::filesystem::path& path);
+/// Whether a file that starts so, unpacked, is an IDX file of any type.
+bool looks_like_idx(std::array<std::byte, 4> start);
 
 /// Error: not IDX of bytes with one or three dimensions, declares more than it holds, or the other
 /// way round, damaged.

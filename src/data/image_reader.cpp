@@ -91,15 +91,10 @@ PixelCoding decide_coding(const ValueRange& range, Scale scale, const std::strin
 }
 
 ImageReader::ImageReader(h5::Array array, const Rows& rows, Axes axes, bool images_first)
-    : array_(std::move(array)), first_(rows.first) {
-    const auto& where = array_.where();
-    REQUIRE(array_.size() > 0, "{}: is empty, its shape is ({})", where,
+    : array_(std::move(array)), first_(rows.first), count_(count_rows(array_, rows)) {
+    REQUIRE(array_.size() > 0, "{}: is empty, its shape is ({})", array_.where(),
             fmt::join(array_.shape(), ","));
-    REQUIRE(first_ <= array_.rows() && rows.count.value_or(0) <= array_.rows() - first_,
-            "{}: has {} rows, but rows {} to {} are meant to be used", where, array_.rows(), first_,
-            first_ + rows.count.value_or(0));
-    count_ = rows.count.value_or(array_.rows() - first_);
-    REQUIRE(count_ > 0, "{}: no images", where);
+    REQUIRE(count_ > 0, "{}: no images", array_.where());
     decide_shape(axes, images_first);
 }
 
@@ -116,7 +111,6 @@ void ImageReader::decide_shape(Axes axes, bool images_first) {
 
     if (sides.size() == 2) {
         shape_ = unflatten(sides[1], where);
-        channels_last_ = axes == Axes::nhwc;
     } else if (sides.size() == 3) {
         shape_ = make_shape(1, sides[1], sides[2], where);
     } else {
@@ -127,12 +121,10 @@ void ImageReader::decide_shape(Axes axes, bool images_first) {
                     shape_text, say);
             axes = first ? Axes::nchw : Axes::nhwc;
         }
-        channels_last_ = axes == Axes::nhwc;
-        shape_ = channels_last_ ? make_shape(sides[3], sides[1], sides[2], where)
-                                : make_shape(sides[1], sides[2], sides[3], where);
-        return;
+        shape_ = axes == Axes::nhwc ? make_shape(sides[3], sides[1], sides[2], where)
+                                    : make_shape(sides[1], sides[2], sides[3], where);
     }
-    channels_last_ = channels_last_ && shape_.channels > 1;
+    channels_last_ = axes == Axes::nhwc && shape_.channels > 1;
 }
 
 std::string ImageReader::place(std::size_t row, std::size_t value) const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/error.hpp"
@@ -107,10 +108,13 @@ std::string dataset_info(const std::filesystem::path& path) {
 }
 
 std::string check_data_file(const std::filesystem::path& path) {
-    const auto name = path.filename().string();
-    const bool idx = name.find("idx") != std::string::npos || looks_like_idx(path);
-    if (idx) return check_idx(path);
-    // CIFAR's binaries have no signature: by name.
+    std::array<std::byte, 4> start{};
+    PackedFile(path).read(start);
+    constexpr std::array hdf5{std::byte{0x89}, std::byte{'H'}, std::byte{'D'}, std::byte{'F'}};
+    if (start == hdf5) return check_hdf5(path);
+    if (looks_like_idx(start)) return check_idx(path);
+    // No signature: CIFAR's binaries have none. By name, for the sake of the message.
+    if (path.filename().string().find("idx") != std::string::npos) return check_idx(path);
     if (path.extension() == ".bin") return check_cifar(path);
     return check_hdf5(path);
 }

@@ -47,11 +47,7 @@ std::vector<std::size_t> count_each(const Labels& labels, std::size_t classes) {
 Labels read_labels(const h5::Array& array, const Rows& rows, int base) {
     const auto& where = array.where();
     const auto& sides = array.shape();
-    REQUIRE(array.size() > 0, "{}: no labels", where);
-    REQUIRE(rows.first <= array.rows() && rows.count.value_or(0) <= array.rows() - rows.first,
-            "{}: has {} rows, but rows {} to {} are meant to be used", where, array.rows(),
-            rows.first, rows.first + rows.count.value_or(0));
-    const std::size_t count = rows.count.value_or(array.rows() - rows.first);
+    const std::size_t count = count_rows(array, rows);
     REQUIRE(count > 0, "{}: no labels", where);
     const std::size_t width = array.size() / array.rows();
     REQUIRE(width == 1 || sides.size() == 2,

@@ -20,6 +20,9 @@ struct Rows {
     std::optional<std::size_t> count{};
 };
 
+/// How many rows that are; 0 of an empty array.   Error: there are fewer.
+std::size_t count_rows(const h5::Array& array, const Rows& rows);
+
 struct SplitPlan {
     Rows images, labels;
 };

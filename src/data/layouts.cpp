@@ -37,6 +37,14 @@ void refuse_other_kinds(const h5::File& file) {
 
 }  // namespace
 
+std::size_t count_rows(const h5::Array& array, const Rows& rows) {
+    const std::size_t there = array.size() == 0 ? 0 : array.rows();
+    REQUIRE(rows.first <= there && rows.count.value_or(0) <= there - rows.first,
+            "{}: has {} rows, but rows {} to {} are meant to be used", array.where(), there,
+            rows.first, rows.first + rows.count.value_or(0));
+    return rows.count.value_or(there - rows.first);
+}
+
 Plan recognise_layout(const h5::File& file) {
     for (const auto& layout : layouts)
         if (auto plan = layout.recognise(file)) return *plan;

@@ -1,10 +1,7 @@
-#include <zlib.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <type_traits>
+#include <optional>
 
 #include "base/error.hpp"
 #include "failure.hpp"
@@ -75,10 +72,11 @@ void Array::Source::check_chunks(hid_t creation_properties, hid_t space) {
     for (std::size_t i = 0; i < shape.size(); ++i)
         grid.push_back((shape[i] + chunk_shape[i] - 1) / chunk_shape[i]);
     const auto chunks = product(1, grid);
+    const auto padded = product(chunk_bytes, grid);  // whole chunks, also at the edges
     constexpr std::size_t index_entry = 8;  // bytes of the file that each chunk takes at least
     const std::size_t stored = H5Dget_storage_size(dataset.get());
     hsize_t written = 0;
-    const bool possible = chunks && *chunks <= file->bytes / index_entry && stored <= file->bytes;
+    const bool possible = padded && *chunks <= file->bytes / index_entry && stored <= file->bytes;
     if (possible) H5Dget_num_chunks(dataset.get(), space, &written);
     REQUIRE(possible && written == *chunks,
             "{}: declares more data than the file holds (data were never written, or the file is "
@@ -86,7 +84,7 @@ void Array::Source::check_chunks(hid_t creation_properties, hid_t space) {
             where);
 
     if (filters->none()) {
-        REQUIRE(stored == *chunks * chunk_bytes, "{}: damaged: chunks of a wrong size", where);
+        REQUIRE(stored == *padded, "{}: damaged: chunks of a wrong size", where);
         return;
     }
     REQUIRE(chunk_bytes <= largest_chunk,
@@ -94,7 +92,7 @@ void Array::Source::check_chunks(hid_t creation_properties, hid_t space) {
             "ones (h5repack -l CHUNK=…)",
             where, chunk_bytes >> 20U, largest_chunk >> 20U);
     const std::size_t ratio = filters->compressing() ? best_ratio : 1;
-    REQUIRE(*chunks * chunk_bytes / ratio <= stored,
+    REQUIRE(*padded / ratio <= stored,
             "{}: declares {} bytes, more than its {} stored ones can hold", where,
             size * element.bytes, stored);
     chunk = chunk_shape;

@@ -73,11 +73,22 @@ std::vector<std::string> read_texts(const OpenAttribute& open) {
     return texts;
 }
 
-Attribute read_numbers(const OpenAttribute& open, const Element& element) {
+Element number_type(const OpenAttribute& open) {
+    const auto element = element_of(open.type.get());
+    REQUIRE(element, "{}: expected numbers, found {}", open.where, type_name(open.type.get()));
+    return *element;
+}
+
+std::vector<double> read_doubles(const OpenAttribute& open, const Element& element) {
     std::vector<std::byte> stored(open.bytes());
     open.read(open.type.get(), stored.data());
     std::vector<double> values(open.count);
     to_doubles(element, stored, values);
+    return values;
+}
+
+Attribute read_numbers(const OpenAttribute& open, const Element& element) {
+    const auto values = read_doubles(open, element);
     if (H5Sget_simple_extent_type(open.space.get()) != H5S_SCALAR) return values;
     if (element.kind == Element::Kind::truth) return values[0] != 0;
     if (element.kind == Element::Kind::real) return values[0];
@@ -93,10 +104,7 @@ Attribute read_attribute(const OpenAttribute& open) {
         REQUIRE(texts.size() == 1, "{}: expected one string, found {}", open.where, texts.size());
         return texts[0];
     }
-    const auto element = element_of(open.type.get());
-    REQUIRE(element, "{}: expected numbers or text, found {}", open.where,
-            type_name(open.type.get()));
-    return read_numbers(open, *element);
+    return read_numbers(open, number_type(open));
 }
 
 /// One field of the records alone, in the library's native form.
@@ -147,6 +155,13 @@ std::optional<std::string> File::text(const std::string& object, const std::stri
         H5Tget_class(open->type.get()) == H5T_STRING && H5Tis_variable_str(open->type.get()) == 0;
     REQUIRE(fixed && open->count == 1, "{}: expected one string of fixed length", open->where);
     return read_texts(*open)[0];
+}
+
+std::optional<std::vector<double>> File::numbers(const std::string& object,
+                                                 const std::string& name) const {
+    const auto open = open_attribute(*source_, object, name);
+    if (!open) return std::nullopt;
+    return read_doubles(*open, number_type(*open));
 }
 
 std::optional<Attribute> File::attribute(const std::string& object, const std::string& name) const {

@@ -151,6 +151,13 @@ TEST_F(OwnLayout, CheckFindsWhatTheChecksumsOfHdf5Cannot) {
     EXPECT_TRUE(contains(refusal_of([&] { check_data_file(file_); }), "sha256"));
 }
 
+TEST_F(OwnLayout, IsCheckedAsWhatItIsWhateverItsName) {
+    for (const char* name : {"train-images-idx3-ubyte.h5", "batch.bin", "noname"}) {
+        synthesise({.classes = 2, .shape = {1, 4, 4}, .train = 8, .test = 4}, folder_ / name);
+        EXPECT_TRUE(contains(check_data_file(folder_ / name), "layout 'wasp'")) << name;
+    }
+}
+
 TEST_F(OwnLayout, AChangedPixelIsFoundWhenLoading) {
     synthesise({.classes = 2, .shape = {1, 8, 8}, .train = 40, .test = 10}, file_);
     const auto dataset = load(file_);

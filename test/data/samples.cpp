@@ -1,5 +1,6 @@
 // Files of other programs, and unsound ones, that are not part of the project (tests
 // --samples=FOLDER): what their INDEX.tsv expects of a good loader is what they get.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -135,7 +136,7 @@ TEST_F(Samples, LayoutsThatWeReadAreRecognisedAndTheOthersRefused) {
     const auto layouts = folder("layouts");
     for (const auto& [file, layout] : known) {
         SCOPED_TRACE(file);
-        EXPECT_TRUE(contains(check_data_file(layouts / file), "'" + std::string(layout) + "'"));
+        EXPECT_TRUE(contains(check_data_file(layouts / file), fmt::format("'{}'", layout)));
     }
     for (const auto& entry : fs::directory_iterator(layouts)) {
         const auto name = entry.path().filename().string();

@@ -139,6 +139,10 @@ TEST_F(Reader, AttributesKeepTheirKind) {
     EXPECT_TRUE(contains(refusal_of([&] { value("texts"); }), "expected one string, found 2"));
     EXPECT_TRUE(contains(refusal_of([&] { value("complex"); }), "'complex'"));
     EXPECT_EQ(file_.attributes("/plain").size(), 1U);
+    EXPECT_EQ(file_.numbers("/", "list"), (std::vector<double>{1.5, 2}));
+    EXPECT_EQ(file_.numbers("/", "byte"), std::vector<double>{200});
+    EXPECT_EQ(file_.numbers("/", "nothing"), std::nullopt);
+    EXPECT_TRUE(contains(refusal_of([&] { file_.numbers("/", "text"); }), "found text"));
 }
 
 TEST_F(Reader, RecordsComeColumnByColumn) {
