@@ -9,7 +9,9 @@ namespace wasp {
 void read_cifar(const std::filesystem::path& path, const CifarFormat& format, HeldSplit& into) {
     PackedFile file(path);
     std::vector<std::byte> record(format.record());
-    for (std::size_t index = 0; const std::size_t got = file.read(record); ++index) {
+    for (std::size_t index = 0;; ++index) {
+        const std::size_t got = file.read(record);
+        if (got == 0) return;
         REQUIRE(got == record.size(),
                 "{}: record {} of {} has {} bytes instead of {}: cut off, or another format",
                 file.name(), index, format.name, got, record.size());

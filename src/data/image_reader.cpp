@@ -60,7 +60,9 @@ ValueRange ValueRange::with(const ValueRange& other) const {
 }
 
 PixelCoding decide_coding(const ValueRange& range, Scale scale, const std::string& where) {
-    const auto [low, high, whole, truth] = range;
+    const double low = range.low;
+    const double high = range.high;
+    const bool whole = range.whole;
     const auto coded = [whole](double factor) {
         return PixelCoding{whole ? PixelType::uint8 : PixelType::float32, factor};
     };
@@ -78,7 +80,7 @@ PixelCoding decide_coding(const ValueRange& range, Scale scale, const std::strin
         case Scale::by_values:
             break;
     }
-    if (truth && high <= 1) return coded(1);
+    if (range.truth && high <= 1) return coded(1);
     const bool of_bytes = low >= 0 && high <= 255 && whole && high != 1;
     if (of_bytes) return coded(PixelCoding::of_255);
     // Darker ones than this could as well be part of a larger range.
@@ -203,7 +205,7 @@ void ImageReader::read(const PixelCoding& coding, std::span<std::byte> out) cons
         if (coding.type == PixelType::uint8) {
             bytes.resize(values.size());
             std::ranges::transform(values, bytes.begin(), [&](double value) {
-                return static_cast<std::uint8_t>(value * coding.factor * 255 + 0.5);
+                return static_cast<std::uint8_t>(std::lround(value * coding.factor * 255));
             });
             return place_images(bytes);
         }

@@ -15,7 +15,7 @@ std::filesystem::path find_file(const std::filesystem::path& folder, const std::
                                 const std::string& kind) {
     for (const char* joint : {"-", "."})
         for (const char* ending : {"", ".gz"}) {
-            const auto path = folder / (prefix + joint + kind + ending);
+            auto path = folder / fmt::format("{}{}{}{}", prefix, joint, kind, ending);
             if (std::filesystem::is_regular_file(path)) return path;
         }
     throw Error(ExitCode::usage, fmt::format("{}: holds no {}-{}, nor {}-{}.gz", folder.string(),
