@@ -31,6 +31,7 @@ PARTS = [("compute", "#0072B2", "", "forward and backward pass"), ("data", "#F0E
          ("poll", "#CC79A7", "xxxx", "serve other ranks"), ("wait", "#D55E00", "----", "wait for other ranks")]
 RECONSTRUCTIONS = {"wasp": "WASP (reconstruction)", "nosync": "NoSync (reconstruction)"}
 MOST_RANK_LABELS = 32
+MOST_BARS = 150
 
 pyplot.rcParams.update({
     "font.size": 11, "axes.titlesize": 11, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
@@ -128,16 +129,14 @@ def draw_staleness(runs, folder):
         return False
     figure, panel = pyplot.subplots(figsize=(8, 4.2), layout="constrained")
     last = max(numpy.flatnonzero(run.staleness)[-1] for run, *_ in shown)
-    for place, (run, label, (colour, dashes, marker)) in enumerate(shown):
+    for run, label, (colour, dashes, marker) in shown:
         share = 100 * run.staleness / run.staleness.sum()
-        known = numpy.flatnonzero(share)
-        mean = float(numpy.average(numpy.arange(len(share)), weights=share))
-        label = f"{label}: mean {mean:.2f}"
-        if len(shown) == 1 and last <= 60:
-            panel.bar(known, share[known], color=colour, width=0.8, label=label)
-        else:
-            panel.plot(known, share[known], color=colour, linestyle=dashes, marker=marker, markersize=5, label=label,
-                       markevery=(place % 3, max(1, len(known) // 20)) if len(known) > 20 else 1)
+        label = f"{label}: mean {numpy.average(numpy.arange(len(share)), weights=share):.2f}"
+        if len(shown) == 1 and last <= MOST_BARS:
+            panel.bar(numpy.arange(len(share)), share, color=colour, width=0.8, label=label)
+        else:  # with gaps where there was no such update
+            panel.plot(numpy.where(share > 0, share, numpy.nan), color=colour, linestyle=dashes, marker=marker,
+                       markersize=3.5, label=label)
     shares = numpy.concatenate([run.staleness[run.staleness > 0] / run.staleness.sum() for run, *_ in shown])
     if shares.max() > 200 * shares.min():
         panel.set_yscale("log")
