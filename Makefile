@@ -97,12 +97,14 @@ $B/%.o: %.cpp $B/flags
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) -MMD -MP $(CXXFLAGS) $(ARCH_FLAGS) -c $< -o $@
 
-# A kernel file is compiled once per instruction set, into the namespace of that set.
+# A kernel file is compiled once per instruction set, into the namespace of that set. An inline function outside of it
+# (printed if there is one) could replace that of the rest of the program, and end it on machines without the set.
 define SIMD_RULE
 $B/%.$(1).o: %.simd.cpp $B/flags
 	@mkdir -p $$(@D)
 	$(CXX) $(CPPFLAGS) -MMD -MP $(CXXFLAGS) $(KERNEL_FLAGS.$(MODE)) -ffp-contract=fast \
 	    $(SIMD_FLAGS.$(1)) -DSIMD=$(1) -c $$< -o $$@
+	@! nm -C $$@ | grep ' [VWu] ' | grep -v ' wasp::$(1)::'
 endef
 $(foreach isa,$(SIMD),$(eval $(call SIMD_RULE,$(isa))))
 

@@ -173,19 +173,23 @@ NOINLINE void add_weight_gradient(const Layout at, const Vector* x, const Vector
             for (int k = 0; k < Taps; ++k) weights[c * at.w_output + i * at.kernel + k] += total[k];
 }
 
-void add_bias_gradient(const Layout& at, const Vector* dy, float* bias) {
-    for (int first = 0; first < at.outputs; first += lanes) {
-        const int channels = smaller(lanes, at.outputs - first);
-        Vector sums[lanes] = {};
-        for (int c = 0; c < channels; ++c)
-            for (int row = 0; row < at.rows; ++row) {
-                const Vector* line = dy + (first + c) * at.y_plane + row * at.y_row;
-                for (int column = 0; column < at.columns; ++column) sums[c] += line[column];
-            }
-        float totals[lanes];
-        sum_lanes(sums, channels, totals);
-        for (int c = 0; c < channels; ++c) bias[first + c] += totals[c];
-    }
+/// Adds to the bias of Channels outputs from `channel` on: as many sums as needed to hide the
+/// latency of each.
+template <int Channels>
+NOINLINE void add_bias_gradient(const Layout at, const Vector* dy, int channel, float* bias) {
+    Vector sum[Channels] = {};
+    dy += channel * at.y_plane;
+    for (int row = 0; row < at.rows; ++row, dy += at.y_row)
+        for (int column = 0; column < at.columns; ++column)
+#pragma GCC unroll 8
+            for (int c = 0; c < Channels; ++c) sum[c] += dy[c * at.y_plane + column];
+    static_assert(Channels <= lanes);
+    Vector sums[lanes] = {};
+#pragma GCC unroll 8
+    for (int c = 0; c < Channels; ++c) sums[c] = sum[c];
+    float totals[lanes];
+    sum_lanes(sums, Channels, totals);
+    for (int c = 0; c < Channels; ++c) bias[channel + c] += totals[c];
 }
 
 void clear(const Planes& planes, int halo) {
@@ -237,7 +241,9 @@ void convolution_weight_gradient(const Planes& x, const Planes& dy, int kernel, 
                         smaller(largest_kernel, kernel - first), tap, weights);
                 });
     });
-    add_bias_gradient(at, vectors(dy.data), bias);
+    for_each_block<8>(at.outputs, [&](int channel, auto channels) {
+        add_bias_gradient<channels.value>(at, vectors(dy.data), channel, bias);
+    });
 }
 
 }  // namespace wasp::SIMD
