@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/spec.hpp"
+#include "launcher.hpp"
 
 namespace wasp {
 
@@ -23,6 +24,10 @@ ClusterChoice parse_cluster(std::string_view text) {
 int run_on(const ClusterChoice& choice, int* argc, char*** argv,
            const std::function<void(Cluster&)>& body) {
     if (choice.threads == 0) return run_on_mpi(argc, argv, body);
+    REQUIRE(launched_ranks() <= 1,
+            "--cluster threads:{} under a launcher that started {} processes: each would train by "
+            "itself; leave out either",
+            choice.threads, launched_ranks());
     run_on_threads(choice.threads, body);
     return 0;
 }

@@ -23,6 +23,19 @@ struct EvalOptions {
     std::int64_t batch = 64;
 };
 
+/// Normalisations of the same kind of pixels differ a little. Those of bytes and of floats from 0
+/// to 1 differ by 255, and the model would see nothing but black or white.
+void check_scale(const EvalOptions& options, const ModelFile& file, const Dataset& dataset) {
+    constexpr float most = 16;
+    for (std::size_t channel = 0; channel < dataset.scale.size(); ++channel) {
+        const float ratio = file.scale.at(channel) / dataset.scale[channel];
+        REQUIRE(ratio < most && ratio > 1 / most,
+                "'{}' was trained on pixels {:.0f} times as large as those of '{}'; convert the "
+                "data as the training data were (`wasp data import`)",
+                options.model_file, 1 / ratio, options.data);
+    }
+}
+
 /// The network of the file with its weights, and `dataset` normalised as it was for it.
 std::unique_ptr<Model> load_model(const EvalOptions& options, Dataset& dataset) {
     const ModelFile file = read_model_file(options.model_file);
@@ -39,6 +52,7 @@ std::unique_ptr<Model> load_model(const EvalOptions& options, Dataset& dataset) 
     setup.largest_batch = static_cast<int>(options.batch);
     auto model = make_model(file.model, setup);
     set_weights(*model, file, options.model_file);
+    check_scale(options, file, dataset);
     dataset.scale = file.scale;
     dataset.shift = file.shift;
     return model;

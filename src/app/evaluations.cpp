@@ -13,7 +13,7 @@ namespace wasp {
 
 namespace {
 
-constexpr std::size_t snapshot_memory = std::size_t{512} << 20U;  // bytes, per rank
+constexpr std::size_t snapshot_memory = std::size_t{256} << 20U;  // bytes, per rank
 
 std::array<std::span<float>, 2> parts_of(Model& model) {
     return {model.weights(), model.state()};

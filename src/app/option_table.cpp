@@ -111,7 +111,7 @@ void OptionTable::positional(std::string_view name, std::vector<std::string>& va
 }
 
 std::string OptionTable::given_name(const Row& row) {
-    return (row.kind == OptionKind::positional ? "" : "--") + row.name;
+    return fmt::format("{}{}", row.kind == OptionKind::positional ? "" : "--", row.name);
 }
 
 void OptionTable::add_to(CLI::App& app) {

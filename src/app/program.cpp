@@ -4,25 +4,18 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <new>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "command.hpp"
+#include "launcher.hpp"
 #include "report/provenance.hpp"
 
 namespace wasp {
 
 namespace {
-
-/// The number that a launcher gave this process, known before MPI starts; 0 without a launcher.
-int launched_rank() {
-    for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
-        if (const char* rank = std::getenv(name)) return std::atoi(rank);
-    return 0;
-}
 
 /// What every process of a job has to say is said by one.
 void say_once(std::FILE* out, std::string_view text) {

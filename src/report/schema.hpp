@@ -25,7 +25,7 @@ Column(const char*, Value Row::*, const char*, const char*) -> Column<Row, Value
 /// One dataset (rows) each.
 inline constexpr std::tuple curve{
     Column{"seconds", &CurveRow::seconds, "s", "training time at the evaluation"},
-    Column{"epoch", &CurveRow::epoch, "1", "samples of all workers / size of the training set"},
+    Column{"epoch", &CurveRow::epoch, "1", "passes of the workers over their shards"},
     Column{"samples", &CurveRow::samples, "1", "samples that all workers have trained on"},
     Column{"version", &CurveRow::version, "1", "updates of the shared weights"},
     Column{"train_loss", &CurveRow::train_loss, "nat", "mean loss of recent mini-batches"},

@@ -127,6 +127,12 @@ TEST(CommandLine, UnderMpiAWrongCommandLineIsRefusedOnce) {
     EXPECT_EQ(not_refused(outcome, 2, "did you mean '--model'"), "");
 }
 
+TEST(CommandLine, ThreadsUnderALauncherAreRefusedOnce) {
+    const auto outcome = run_command(mpi_words(2, {"train", "--data", "no.h5", "--out", "r.h5",
+                                                   "--epochs", "1", "--cluster", "threads:2"}));
+    EXPECT_EQ(not_refused(outcome, 2, "started 2 processes"), "");
+}
+
 TEST(CommandLine, OptionsStandInAFileAndTheCommandLineWins) {
     const Scratch scratch;
     std::ofstream(scratch / "run.toml")

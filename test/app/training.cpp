@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <utility>
 
 #include "report/model_file.hpp"
 #include "report/results_file.hpp"
@@ -95,23 +96,28 @@ TEST(Training, EveryProtocolUnderMpi) {
 
 TEST(Training, TheSameSeedGivesTheSameBitsAndAnotherOneDoesNot) {
     const Scratch scratch;
-    const auto train = [&](const std::string& name, const std::string& seed) {
-        const auto model = scratch / (name + ".model.h5");
+    const auto weights_after = [&](const std::string& protocol, const std::string& ranks,
+                                   const std::string& seed) {
+        const auto model = scratch / "model.h5";
+        std::filesystem::remove(model);
         const auto outcome = run_wasp(short_training(
-            scratch / (name + ".h5"), {"--protocol", "serial", "--epochs", "2", "--seed", seed,
-                                       "--save-model", model.string()}));
+            scratch / "r.h5", {"--unique", "--protocol", protocol, "--cluster", "threads:" + ranks,
+                               "--epochs", "2", "--seed", seed, "--save-model", model.string()}));
         EXPECT_EQ(outcome.code, 0) << outcome.err;
-        return read_model_file(model).tensors;
+        std::vector<float> weights;
+        for (const auto& tensor : read_model_file(model).tensors)
+            weights.insert(weights.end(), tensor.values.begin(), tensor.values.end());
+        return weights;
     };
-    const auto values = [](const std::vector<NamedTensor>& tensors) {
-        std::vector<float> all;
-        for (const auto& tensor : tensors)
-            all.insert(all.end(), tensor.values.begin(), tensor.values.end());
-        return all;
-    };
-    const auto first = values(train("first", "7"));
-    EXPECT_EQ(first, values(train("second", "7")));
-    EXPECT_NE(first, values(train("other", "8")));
+    for (const auto& [protocol, ranks] : {std::pair{"serial", "1"}, {"bsp", "3"}}) {
+        const auto first = weights_after(protocol, ranks, "7");
+        EXPECT_EQ(first, weights_after(protocol, ranks, "7")) << protocol;
+        EXPECT_NE(first, weights_after(protocol, ranks, "8")) << protocol;
+    }
+    // Every protocol with shared weights is plain SGD on one rank.
+    const auto serial = weights_after("serial", "1", "7");
+    for (const char* protocol : {"bsp", "asp", "ssp", "wasp"})
+        EXPECT_EQ(serial, weights_after(protocol, "1", "7")) << protocol;
 }
 
 TEST(Training, TheStoredConfigurationMakesTheRunAgain) {
@@ -176,6 +182,33 @@ TEST(Training, InlineAndDeferredEvaluationSeeTheSameCurve) {
         EXPECT_EQ(deferred[i].samples, immediate[i].samples) << i;
         EXPECT_EQ(deferred[i].train_loss, immediate[i].train_loss) << i;
     }
+}
+
+// 170 copies of 1.7 MB: more than is kept in memory.
+TEST(Training, CopiesThatMemoryDoesNotHoldGoToDisk) {
+    const Scratch scratch;
+    const auto data = scratch / "data.h5";
+    ASSERT_EQ(
+        run_wasp({"data", "synth", "--train", "40", "--test", "10", "--out", data.string()}).code,
+        0);
+    const auto train = [&](const std::string& evaluation) {
+        const auto out = scratch / (evaluation + ".h5");
+        const auto outcome =
+            run_wasp({"train", "--data", data.string(), "--out", out.string(), "--model",
+                      "lenet5-caffe", "--protocol", "serial", "--cluster", "threads:1", "--batch",
+                      "4", "--updates", "170", "--eval-every", "1updates", "--eval", evaluation});
+        EXPECT_EQ(outcome.code, 0);
+        return std::pair(read_results(out).curve, outcome.err);
+    };
+    const auto [deferred, note] = train("deferred");
+    const auto [immediate, nothing] = train("inline");
+    EXPECT_NE(note.find("further ones go to a temporary file in"), std::string::npos) << note;
+    EXPECT_EQ(nothing, "");
+    ASSERT_EQ(deferred.size(), 170U);
+    ASSERT_EQ(immediate.size(), 170U);
+    for (std::size_t i = 0; i < deferred.size(); ++i)
+        EXPECT_EQ(deferred[i].test_loss, immediate[i].test_loss) << i;
+    EXPECT_EQ(scratch.names(), (Words{"data.h5", "deferred.h5", "inline.h5"}));
 }
 
 TEST(Training, EverybodyPausesWhileOneEvaluates) {

@@ -1,0 +1,200 @@
+// What happens when a run goes wrong: one line, the right exit code, results that tell, and nobody
+// left behind.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+
+#include "report/results_file.hpp"
+#include "support/process.hpp"
+#include "support/wasp_program.hpp"
+
+namespace wasp::test {
+namespace {
+
+TEST(Failures, InputThatCantBeUsedIsRefused) {
+    const Scratch scratch;
+    std::ofstream(scratch / "text.h5") << "no HDF5\n";
+    std::ofstream(scratch / "taken.h5") << "important\n";
+    const auto out = (scratch / "r.h5").string();
+    const auto data = small_data().string();
+    const auto refuse = [&](const Words& words, const std::string& message) {
+        EXPECT_EQ(
+            not_refused(run_wasp(Words{"train", "--epochs", "1", "--cluster", "threads:2"} + words),
+                        2, message),
+            "");
+    };
+    refuse({"--data", "missing.h5", "--out", out}, "missing.h5");
+    refuse({"--data", (scratch / "text.h5").string(), "--out", out}, "text.h5");
+    refuse({"--data", scratch.path().string(), "--out", out}, scratch.path().string());
+    refuse({"--data", data, "--out", (scratch / "taken.h5").string()}, "exists");
+    refuse({"--data", data, "--out", out, "--save-model", (scratch / "taken.h5").string()},
+           "exists");
+    refuse({"--data", data, "--out", "/no/such/folder/r.h5"}, "/no/such/folder");
+    refuse({"--data", data, "--out", out, "--save-model", "/no/such/folder/m.h5"},
+           "/no/such/folder");
+    refuse({"--data", data, "--out", "/proc/r.h5"}, "/proc");
+    refuse({"--data", data, "--out", out, "--protocol", "serial"}, "serial");
+    refuse({"--data", data, "--out", out, "--protocol", "wasp:servers=2"}, "worker");
+    refuse({"--data", data, "--out", out, "--validation", "600"}, "only 600 training images");
+    refuse({"--data", data, "--out", out, "--init", (scratch / "text.h5").string()}, "text.h5");
+    refuse({"--data", data, "--out", out, "--threads", "4000"}, "--threads 4000");
+    EXPECT_EQ(scratch.names(), (Words{"taken.h5", "text.h5"}));
+    std::ifstream taken(scratch / "taken.h5");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(taken), {}), "important\n");
+}
+
+TEST(Failures, UnderMpiAnErrorOfAllIsToldOnce) {
+    const Scratch scratch;
+    const auto outcome = run_command(mpi_words(4, {"train", "--epochs", "1", "--data", "missing.h5",
+                                                   "--out", (scratch / "r.h5").string()}));
+    EXPECT_EQ(not_refused(outcome, 2, "missing.h5"), "");
+}
+
+std::string status_of(const std::filesystem::path& results) {
+    return read_results(results).status;
+}
+
+TEST(Failures, DivergenceEndsAllRanksWithCode3) {
+    const Scratch scratch;
+    const Words explode{"--lr", "1e9", "--epochs", "1000", "--protocol", "ssp"};
+    const Words too_high{"--max-loss", "0.01", "--epochs", "1000", "--protocol", "bsp"};
+    int number = 0;
+    for (const auto& words : {explode, too_high}) {
+        const auto out = [&](const std::string& kind) {
+            return scratch / (kind + std::to_string(number) + ".h5");
+        };
+        const auto threads =
+            run_wasp(short_training(out("threads"), words + Words{"--cluster", "threads:2"}));
+        EXPECT_EQ(not_refused(threads, 3, "diverged: rank "), "");
+        EXPECT_EQ(status_of(out("threads")), "diverged");
+        const auto mpi = run_command(mpi_words(3, short_training(out("mpi"), words)));
+        EXPECT_EQ(not_refused(mpi, 3, "diverged: rank "), "");
+        EXPECT_EQ(status_of(out("mpi")), "diverged");
+        ++number;
+    }
+}
+
+/// A training that goes on until it is stopped, and says when it has begun.
+Words endless_training(const std::filesystem::path& out, const std::string& protocol) {
+    return {"train",    "--data",       small_data().string(), "--out",      out.string(),
+            "--epochs", "1000000000",   "--protocol",          protocol,     "--eval",
+            "inline",   "--eval-every", "50updates",           "--progress", "plain",
+            "--lr",     "0.0001"};
+}
+
+bool has_begun(const Process& process) {
+    return process.out().find("accuracy") != std::string::npos;
+}
+
+TEST(Failures, ASignalAtOneRankStopsAllWithCode75) {
+    const Scratch scratch;
+    for (const int signal : {SIGTERM, SIGUSR1, SIGINT}) {
+        const auto out = scratch / (std::to_string(signal) + ".h5");
+        Process process(
+            wasp_words(endless_training(out, "wasp") + Words{"--cluster", "threads:2"}));
+        process.wait_until([&] { return has_begun(process); });
+        process.send(signal);
+        const auto outcome = process.wait();
+        EXPECT_EQ(not_refused(outcome, 75, "stopped by SIG"), "");
+        EXPECT_EQ(status_of(out), "stopped");
+        EXPECT_FALSE(read_results(out).curve.empty());
+    }
+    for (const std::string protocol : {"bsp", "wasp", "nosync"}) {
+        const auto out = scratch / (protocol + ".h5");
+        Process process(mpi_words(3, endless_training(out, protocol)));
+        process.wait_until([&] { return has_begun(process); });
+        const auto ranks = process.descendants("wasp");
+        ASSERT_EQ(ranks.size(), 3U);
+        kill(ranks.back(), SIGTERM);
+        const auto outcome = process.wait();
+        EXPECT_EQ(not_refused(outcome, 75, "stopped by SIGTERM"), "") << protocol;
+        EXPECT_EQ(status_of(out), "stopped");
+    }
+}
+
+TEST(Failures, TheSecondSignalEndsAtOnce) {
+    const Scratch scratch;
+    const auto out = scratch / "r.h5";
+    // With the one rank suspended neither signal is looked at before both are there.
+    Process process(wasp_words(endless_training(out, "serial") + Words{"--cluster", "threads:1"}));
+    process.wait_until([&] { return has_begun(process); });
+    process.send(SIGSTOP);
+    process.send(SIGTERM);
+    process.send(SIGUSR1);
+    process.send(SIGCONT);
+    EXPECT_EQ(process.wait().code, 75);
+    EXPECT_EQ(status_of(out), "running");  // as it was written last
+}
+
+TEST(Failures, ADeadRankTakesTheOthersWithIt) {
+    const Scratch scratch;
+    for (const std::string protocol : {"bsp", "asp"}) {
+        Process process(mpi_words(3, endless_training(scratch / (protocol + ".h5"), protocol)));
+        process.wait_until([&] { return has_begun(process); });
+        kill(process.descendants("wasp").back(), SIGKILL);
+        EXPECT_NE(process.wait().code, 0);
+        EXPECT_TRUE(process.gone_within(5, "wasp"));
+    }
+}
+
+TEST(Failures, ASuspendedRankIsNamedAndEndsTheRun) {
+    const Scratch scratch;
+    Process process(
+        mpi_words(3, endless_training(scratch / "r.h5", "bsp") + Words{"--stall-timeout", "0.5"}));
+    process.wait_until([&] { return has_begun(process); });
+    kill(process.descendants("wasp").back(), SIGSTOP);
+    const auto outcome = process.wait();
+    EXPECT_EQ(outcome.code, 1) << outcome.err;
+    EXPECT_NE(outcome.err.find("waited 0.5 s for rank "), std::string::npos) << outcome.err;
+    EXPECT_EQ(status_of(scratch / "r.h5"), "failed");
+    EXPECT_TRUE(process.gone_within(5, "wasp"));
+}
+
+/// A file system of 300 kB, as long as the object lives; root only.
+class SmallDisk {
+public:
+    explicit SmallDisk(const std::filesystem::path& folder) : folder_(folder) {
+        std::filesystem::create_directory(folder);
+        mounted_ = mount("wasp-test", folder.c_str(), "tmpfs", 0, "size=300k") == 0;
+    }
+    SmallDisk(const SmallDisk&) = delete;
+    SmallDisk& operator=(const SmallDisk&) = delete;
+    ~SmallDisk() {
+        if (mounted_) umount(folder_.c_str());
+    }
+    bool mounted() const { return mounted_; }
+
+private:
+    std::filesystem::path folder_;
+    bool mounted_;
+};
+
+// The results outgrow what may be written while the run goes on.
+TEST(Failures, AFullDiskIsToldOnceAndEndsAllRanks) {
+    const Scratch scratch;
+    const Words words{"--epochs",       "400", "--protocol", "asp",
+                      "--record-every", "1",   "--eval",     "none"};
+    {
+        const auto out = scratch / "limit.h5";
+        ProcessSetup setup;
+        setup.largest_file = 300000;
+        const auto outcome =
+            Process(wasp_words(short_training(out, words + Words{"--cluster", "threads:2"})), setup)
+                .wait();
+        EXPECT_EQ(not_refused(outcome, 1, "limit.h5"), "");
+        EXPECT_EQ(read_results(out).status, "running");  // the last that fitted
+    }
+    const SmallDisk disk(scratch / "disk");
+    if (!disk.mounted()) GTEST_SKIP() << "only root can mount a file system";
+    const auto out = scratch / "disk" / "r.h5";
+    Process process(mpi_words(3, short_training(out, words)));
+    const auto outcome = process.wait();
+    EXPECT_EQ(not_refused(outcome, 1, "r.h5"), "");
+    EXPECT_TRUE(process.gone_within(5, "wasp"));
+}
+
+}  // namespace
+}  // namespace wasp::test
