@@ -2,6 +2,7 @@
 MACHINE ?= generic
 MODE    ?= release
 JOBS    ?= $(shell nproc)
+Q       := $(if $(V),,@)
 include make/$(MACHINE).mk
 -include make/local.mk
 
@@ -48,12 +49,11 @@ test: $B/wasp $B/tests  ## build and run every test (without the installation)
 bench: $B/bench  ## Google Benchmark of the kernels
 	OMP_NUM_THREADS=1 $B/bench $(BENCH_ARGS)
 
-lint: rooms  ## rooms, clang-format, clang-tidy, cppcheck, shellcheck; changes nothing
-	clang-format --dry-run --Werror $(FILES)
-	shellcheck --severity=warning $(SCRIPTS)
-	cppcheck --quiet --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+lint: rooms $(SOURCES:%.cpp=$B/%.tidy) $B/src/app/main.tidy  ## rooms, clang-format, clang-tidy, cppcheck, shellcheck; changes no source
+	@clang-format --dry-run --Werror $(FILES)
+	@shellcheck --severity=warning $(SCRIPTS)
+	@cppcheck -j $(JOBS) --quiet --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    --suppressions-list=tools/cppcheck.txt --std=c++20 -Iinclude src
-	@echo '$(SOURCES) src/app/main.cpp' | tr ' ' '\n' | xargs -P 2 -n 4 tools/clang_tidy.sh $(CPPFLAGS)
 
 rooms:  ## check that each room includes only what it may know
 	@tools/check_rooms.sh
@@ -74,19 +74,22 @@ info:  ## show what would be used
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n",$$1,$$2}' Makefile
-	@echo "  MACHINE=generic|ivybridge  MODE=release|debug|asan|tsan  (make/local.mk: your own settings)"
+	@echo "  MACHINE=generic|ivybridge  MODE=release|debug|asan|tsan  V=1: show the commands  (make/local.mk: your own settings)"
 
 bin/wasp: $B/wasp
 	@mkdir -p bin; cp $< $@
 
 $B/wasp: $B/src/app/main.o $(OBJECTS)
-	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
+	@echo '  link     $@'
+	$Q$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
 $B/tests: $(TEST_OBJECTS) $(OBJECTS)
-	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(TEST_LIBS)
+	@echo '  link     $@'
+	$Q$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(TEST_LIBS)
 
 $B/bench: $(BENCH_OBJECTS) $(OBJECTS)
-	$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(BENCH_LIBS)
+	@echo '  link     $@'
+	$Q$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(BENCH_LIBS)
 
 # Objects are rebuilt when the flags change: they depend on a file that holds them.
 FLAGS := $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(ARCH_FLAGS) $(KERNEL_FLAGS.$(MODE)) $(foreach isa,$(SIMD),$(SIMD_FLAGS.$(isa)))
@@ -94,15 +97,21 @@ $B/flags: FORCE
 	@mkdir -p $B; echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 
 $B/%.o: %.cpp $B/flags
-	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) -MMD -MP $(CXXFLAGS) $(ARCH_FLAGS) -c $< -o $@
+	@mkdir -p $(@D); echo '  compile  $<'
+	$Q$(CXX) $(CPPFLAGS) -MMD -MP $(CXXFLAGS) $(ARCH_FLAGS) -c $< -o $@
+
+# clang-tidy takes ten seconds a file: only those are read again that changed, themselves or in what they include.
+$B/%.tidy: %.cpp $B/%.o .clang-tidy
+	@echo '  tidy     $<'
+	$Qclang-tidy --quiet $< -- $(CPPFLAGS) -std=c++20 -fopenmp $(ARCH_FLAGS) 2> $@.log || { cat $@.log; exit 1; }
+	@touch $@
 
 # A kernel file is compiled once per instruction set, into the namespace of that set. An inline function outside of it
 # (printed if there is one) could replace that of the rest of the program, and end it on machines without the set.
 define SIMD_RULE
 $B/%.$(1).o: %.simd.cpp $B/flags
-	@mkdir -p $$(@D)
-	$(CXX) $(CPPFLAGS) -MMD -MP $(CXXFLAGS) $(KERNEL_FLAGS.$(MODE)) -ffp-contract=fast \
+	@mkdir -p $$(@D); echo '  compile  $$< for $(1)'
+	$Q$(CXX) $(CPPFLAGS) -MMD -MP $(CXXFLAGS) $(KERNEL_FLAGS.$(MODE)) -ffp-contract=fast \
 	    $(SIMD_FLAGS.$(1)) -DSIMD=$(1) -c $$< -o $$@
 	@! nm -C $$@ | grep ' [VWu] ' | grep -v ' wasp::$(1)::'
 endef

@@ -31,7 +31,7 @@ std::vector<unsigned> usable_cores() {
     std::vector<unsigned> cores;
     for (hwloc_obj_t core = nullptr;
          (core = hwloc_get_next_obj_by_type(raw, HWLOC_OBJ_CORE, core)) != nullptr;)
-        if (hwloc_bitmap_intersects(core->cpuset, allowed.get()))
+        if (hwloc_bitmap_intersects(core->cpuset, allowed.get()) != 0)
             cores.push_back(core->logical_index);
     return cores;
 }

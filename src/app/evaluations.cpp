@@ -62,7 +62,7 @@ bool Evaluations::due(std::int64_t steps, double epoch, double seconds) {
     return watches_ && timer_.due(steps, epoch, seconds);
 }
 
-std::optional<CurveRow> Evaluations::take(CurveRow row) {
+std::optional<CurveRow> Evaluations::take(const CurveRow& row) {
     if (run_.config.evaluation == Evaluation::inplace) return evaluate(row);
     const bool first_on_disk = snapshots_.on_disk() == 0;
     copy_model(row);

@@ -21,7 +21,7 @@ public:
 
     /// Note down the model as it is. row: what is known of it but loss and accuracy.
     /// Returns the complete row when it was evaluated at once.
-    std::optional<CurveRow> take(CurveRow row);
+    std::optional<CurveRow> take(const CurveRow& row);
 
     /// Collective. The curve (on the first worker's rank) with what was put off, and `last`, the
     /// row of the final model; empty when that is not to be evaluated.

@@ -45,7 +45,7 @@ std::int64_t OptionTable::read(std::string_view text, WholeRange range) {
     return *value;
 }
 
-double OptionTable::read(std::string_view text, NumberRange range) {
+double OptionTable::read(std::string_view text, const NumberRange& range) {
     const auto value = parse_number(text);
     REQUIRE(value && contains(range, *value), "'{}' must be a number {}", text, in_words(range));
     return *value;

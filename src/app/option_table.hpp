@@ -69,6 +69,7 @@ public:
                 const std::vector<std::pair<std::string_view, Meaning>>& words,
                 std::string_view help) {
         std::vector<std::string_view> names;
+        names.reserve(words.size());
         for (const auto& word : words) names.push_back(word.first);
         add({OptionKind::text, std::string(name), joined(names), std::string(help),
              [&value, words, names](std::string_view text) {
@@ -128,7 +129,7 @@ private:
     Row& row_of(std::string_view key);
 
     static std::int64_t read(std::string_view text, WholeRange range);
-    static double read(std::string_view text, NumberRange range);
+    static double read(std::string_view text, const NumberRange& range);
     static std::size_t position(std::string_view word, const std::vector<std::string_view>& known);
     static std::string joined(const std::vector<std::string_view>& words);
 

@@ -29,8 +29,9 @@ Plan::Plan(const TrainConfig& config, const Sampler& sampler, int workers)
 }
 
 double Plan::epoch_before(std::int64_t step) const {
+    const auto epochs = step / batches_;
     const auto images = std::min(step % batches_ * batch_, images_);
-    return static_cast<double>(step / batches_) +
+    return static_cast<double>(epochs) +
            static_cast<double>(images) / static_cast<double>(std::max<std::int64_t>(1, images_));
 }
 

@@ -41,7 +41,7 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
 /// What the parser did not understand: an option or a command.
 [[noreturn]] void refuse(const CLI::App& app, std::string word) {
     const bool option = word.starts_with("-");
-    word = word.substr(0, option ? word.find('=') : std::string::npos);
+    if (option) word.resize(std::min(word.size(), word.find('=')));
     std::vector<std::string> known = subcommand_names(app);
     if (option) {
         known.clear();

@@ -178,7 +178,8 @@ void ImageReader::read(const PixelCoding& coding, std::span<std::byte> out) cons
     const std::size_t plane = per_image / channels;
     std::byte* to = out.data();
     // Pixels in the order of the file, of the type in memory.
-    const auto place_images = [&]<class Pixel>(const std::vector<Pixel>& pixels) {
+    const auto place_images = [&](const auto& pixels) {
+        using Pixel = typename std::decay_t<decltype(pixels)>::value_type;
         for (std::size_t i = 0; i < pixels.size();
              i += per_image, to += per_image * sizeof(Pixel)) {
             if (channels_last_)

@@ -193,10 +193,12 @@ TEST(Training, CopiesThatMemoryDoesNotHoldGoToDisk) {
         0);
     const auto train = [&](const std::string& evaluation) {
         const auto out = scratch / (evaluation + ".h5");
-        const auto outcome =
-            run_wasp({"train", "--data", data.string(), "--out", out.string(), "--model",
-                      "lenet5-caffe", "--protocol", "serial", "--cluster", "threads:1", "--batch",
-                      "4", "--updates", "170", "--eval-every", "1updates", "--eval", evaluation});
+        const auto outcome = run_wasp({"train",      "--data",       data.string(),  "--out",
+                                       out.string(), "--model",      "lenet5-caffe", "--protocol",
+                                       "serial",     "--cluster",    "threads:1",    "--batch",
+                                       "4",          "--lr",         "0.001",        "--updates",
+                                       "170",        "--eval-every", "1updates",     "--eval",
+                                       evaluation});
         EXPECT_EQ(outcome.code, 0);
         return std::pair(read_results(out).curve, outcome.err);
     };
