@@ -1,6 +1,7 @@
 /// `wasp bench`: our own speed, one line a measurement.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "cluster/cluster.hpp"
@@ -22,9 +23,9 @@ void bench_step(const BenchStepOptions& options);
 
 /// Pulls and pushes of a parameter store by all ranks of the cluster at once, against plain copies
 /// and axpys of as many floats by as many ranks at once, in private memory, in the same run.
-/// Collective. Prints a table: floats, GB/s of all ranks together (floats moved once), and the
-/// ratio. The counts of floats are those of Caffe's LeNet and of ResNet-101. Error: as the
-/// parameter store's.
-void bench_store(Cluster& cluster, double seconds);
+/// Collective. sizes: of the stores, in floats. Prints which way the floats go, and a table:
+/// floats, GB/s of all ranks together (floats moved once), and the ratio. Error: as the parameter
+/// store's.
+void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, double seconds);
 
 }  // namespace wasp

@@ -1,4 +1,5 @@
 #include <memory>
+#include <vector>
 
 #include "app/benches.hpp"
 #include "cluster_choice.hpp"
@@ -38,18 +39,23 @@ void add_step(CLI::App& group, Commands& commands) {
 void add_store(CLI::App& group, Commands& commands) {
     struct Options {
         std::string cluster = "mpi";
+        std::int64_t floats = 0;
         double seconds = 1;
     };
     const auto options = std::make_shared<Options>();
     OptionTable table;
     table.text("cluster", options->cluster, "CLUSTER", "mpi or threads:N");
+    table.whole("floats", options->floats, {0, 1'000'000'000},
+                "in the store; 0: those of Caffe's LeNet, then those of ResNet-101");
     table.number("seconds", options->seconds, {0.01, longest}, "to measure for, each figure");
     add_command(group, commands, "store",
                 "pull and push of the shared weights against plain copy and axpy (under mpiexec)",
                 std::move(table), [options](Arguments& arguments) {
+                    std::vector<std::size_t> sizes = {431'080, 42'512'970};
+                    if (options->floats > 0) sizes = {static_cast<std::size_t>(options->floats)};
                     return run_on(
                         parse_cluster(options->cluster), &arguments.count, &arguments.words,
-                        [&](Cluster& cluster) { bench_store(cluster, options->seconds); });
+                        [&](Cluster& cluster) { bench_store(cluster, sizes, options->seconds); });
                 });
 }
 

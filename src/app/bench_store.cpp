@@ -45,12 +45,16 @@ void measure(Cluster& cluster, std::size_t floats, double seconds) {
 
 }  // namespace
 
-void bench_store(Cluster& cluster, double seconds) {
-    if (cluster.rank() == 0)
+void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, double seconds) {
+    const int nodes = cluster.place().nodes;
+    if (cluster.rank() == 0) {
+        fmt::print("{}: {} ranks on {} node{}, whose memory they load from and store to{}\n",
+                   cluster.description(), cluster.size(), nodes, nodes == 1 ? "" : "s",
+                   nodes == 1 ? "" : "; between nodes MPI's one-sided calls");
         fmt::print("{:>10} {:>5} {:>9} {:>9} {:>6} {:>9} {:>9} {:>6}   GB/s\n", "floats", "ranks",
                    "copy", "pull", "ratio", "axpy", "push", "ratio");
-    for (const std::size_t floats : {std::size_t{431'080}, std::size_t{42'512'970}})
-        measure(cluster, floats, seconds);
+    }
+    for (const std::size_t floats : sizes) measure(cluster, floats, seconds);
 }
 
 }  // namespace wasp

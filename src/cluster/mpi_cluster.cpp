@@ -37,14 +37,14 @@ struct MpiNodeMemory final : NodeMemory {
 
 }  // namespace
 
-MpiCluster::MpiCluster() {
+MpiCluster::MpiCluster() : memory_(*this) {
     mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &world_), "MPI_Comm_dup");
     find_place();
     team_memory_ = make_team_memory();
     team_.emplace(*this, team_memory_->bytes().data(), node_ranks_, place_.rank_on_node);
     meet_neighbours();
-    if (place_.nodes == 1) return;
-    if (place_.rank_on_node == 0) nodes_.emplace(*this, speakers_, speaker_ranks_);
+    if (place_.nodes > 1 && place_.rank_on_node == 0)
+        nodes_.emplace(*this, speakers_, speaker_ranks_);
     requests_ = std::make_unique<MpiRequests>(*this);
 }
 
@@ -192,7 +192,6 @@ std::vector<std::vector<std::byte>> MpiCluster::gather(std::span<const std::byte
     return all;
 }
 
-// By rank.
 std::vector<std::uint64_t> MpiCluster::exchange(std::uint64_t mine) {
     if (place_.nodes == 1) return team_->exchange(mine);
     barrier();  // names who is missing
@@ -210,28 +209,29 @@ std::unique_ptr<Window> MpiCluster::make_window(std::size_t length) {
     const auto lock_bytes = [](std::size_t floats) {
         return BlockMemory::locks_for(floats) * sizeof(BlockLock);
     };
-    const auto memory =
-        std::make_shared<SharedParts>(*this, *team_, lock_bytes(length) + length * sizeof(float));
-    std::vector<BlockMemory> parts(lengths.size(), BlockMemory({}, {}));
+    auto memory = memory_.take(lock_bytes(length) + length * sizeof(float));
+    std::vector<BlockMemory> near(lengths.size(), BlockMemory({}, {}));
     for (std::size_t i = 0; i < node_ranks_.size(); ++i) {
         const auto rank = static_cast<std::size_t>(node_ranks_[i]);
-        std::byte* start = memory->part(count_of(i)).data();
-        parts[rank] = BlockMemory(
+        std::byte* start = memory->of(node_ranks_[i], count_of(i));
+        near[rank] = BlockMemory(
             {reinterpret_cast<float*>(start + lock_bytes(lengths[rank])), lengths[rank]},
             {reinterpret_cast<BlockLock*>(start), BlockMemory::locks_for(lengths[rank])});
     }
-    if (place_.nodes == 1) return std::make_unique<NodeWindow>(*this, std::move(parts), memory);
-    return std::make_unique<MpiWindow>(*this, std::move(parts), std::move(lengths), memory);
+    std::vector<MpiWindow::Part> far;
+    for (std::size_t rank = 0; rank < lengths.size(); ++rank)
+        far.push_back({lengths[rank], memory->displacement(count_of(rank)) +
+                                          static_cast<MPI_Aint>(lock_bytes(lengths[rank]))});
+    return std::make_unique<MpiWindow>(*this, std::move(near), std::move(far), std::move(memory));
 }
 
 std::unique_ptr<Counters> MpiCluster::make_counters(std::size_t count) {
-    const auto memory = std::make_shared<SharedParts>(*this, *team_, count * sizeof(Counter));
-    std::vector<std::span<Counter>> parts(static_cast<std::size_t>(place_.ranks));
+    auto memory = memory_.take(count * sizeof(Counter));
+    std::vector<std::span<Counter>> near(static_cast<std::size_t>(place_.ranks));
     for (std::size_t i = 0; i < node_ranks_.size(); ++i)
-        parts[static_cast<std::size_t>(node_ranks_[i])] = {
-            reinterpret_cast<Counter*>(memory->part(count_of(i)).data()), count};
-    if (place_.nodes == 1) return std::make_unique<NodeCounters>(std::move(parts), memory);
-    return std::make_unique<MpiCounters>(*this, std::move(parts), count, memory);
+        near[static_cast<std::size_t>(node_ranks_[i])] = {
+            reinterpret_cast<Counter*>(memory->of(node_ranks_[i], count_of(i))), count};
+    return std::make_unique<MpiCounters>(*this, std::move(near), count, std::move(memory));
 }
 
 std::unique_ptr<NodeMemory> MpiCluster::make_node_memory(std::size_t bytes) {
@@ -240,22 +240,21 @@ std::unique_ptr<NodeMemory> MpiCluster::make_node_memory(std::size_t bytes) {
 }
 
 void MpiCluster::poll() {
-    if (requests_) requests_->serve();
+    if (requests_) requests_->serve();  // the constructor waits, too
 }
 
 void MpiCluster::yield(double waited_seconds) {
     take_turns(crowded_, waited_seconds);
 }
 
-bool MpiCluster::part(std::shared_ptr<void> memory) {
+void MpiCluster::part(std::shared_ptr<void> memory) {
     if (std::uncaught_exceptions() == 0) try {
             barrier();
-            return true;
+            return;
         } catch (const Error&) {
             // Whoever is missing failed, or will be missed again: that error is the one to report.
         }
     kept_.push_back(std::move(memory));
-    return false;
 }
 
 }  // namespace wasp

@@ -7,6 +7,7 @@
 
 #include "base/stopwatch.hpp"
 #include "mpi_check.hpp"
+#include "mpi_memory.hpp"
 #include "mpi_nodes.hpp"
 #include "neighbours.hpp"
 #include "node_team.hpp"
@@ -42,20 +43,23 @@ public:
         return number_on_node_[static_cast<std::size_t>(rank)].has_value();
     }
     MpiRequests& requests() { return *requests_; }
+    NodeTeam& team() { return *team_; }  ///< the ranks of this node
+
+    /// Collective: every rank's value, by rank.
+    std::vector<std::uint64_t> exchange(std::uint64_t mine);
 
     /// End the use of something that all ranks made, with a barrier.
-    /// False when there is no parting together, since an exception is under way, or a rank doesn't
-    /// come: then others may still use its memory, which is kept as long as this object.
-    bool part(std::shared_ptr<void> memory);
+    /// When there is no parting together, since an exception is under way, or a rank doesn't come,
+    /// others may still use its memory, which is kept as long as this object.
+    void part(std::shared_ptr<void> memory);
 
-    /// Something was kept because its ranks did not part.
-    bool left_behind() const { return !kept_.empty(); }
+    /// Ranks of other nodes may still have asked for something that was not parted from together.
+    bool left_behind() const { return place_.nodes > 1 && !kept_.empty(); }
 
 private:
     void find_place();
     std::unique_ptr<SharedMemory> make_team_memory() const;
     void meet_neighbours();
-    std::vector<std::uint64_t> exchange(std::uint64_t mine);
     template <class T>
     void sum_over_all(std::span<T> values);
 
@@ -70,8 +74,9 @@ private:
     Stopwatch clock_;
     std::unique_ptr<SharedMemory> team_memory_;
     std::optional<NodeTeam> team_;
-    std::optional<MpiNodes> nodes_;          // on the first rank of each of several nodes
-    std::unique_ptr<MpiRequests> requests_;  // with several nodes
+    std::optional<MpiNodes> nodes_;  // on the first rank of each of several nodes
+    std::unique_ptr<MpiRequests> requests_;
+    MpiMemory memory_;
     std::vector<std::shared_ptr<void>> kept_;
 };
 

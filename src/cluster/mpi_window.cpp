@@ -44,14 +44,15 @@ public:
         requests_.fill(MPI_REQUEST_NULL);
     }
 
-    void post(const Window::Source& source) {
+    /// displacement: in the MPI window, of the floats.
+    void post(const Window::Source& source, MPI_Aint displacement) {
         rank_ = source.rank;
         MPI_Request* place = nullptr;
         wait_until(
             cluster_, [&] { return (place = free_place()) != nullptr; }, [&] { return whom(); });
         const int count = static_cast<int>(source.out.size());
-        mpi_check(MPI_Rget(source.out.data(), count, MPI_FLOAT, source.rank,
-                           static_cast<MPI_Aint>(source.offset), count, MPI_FLOAT, window_, place),
+        mpi_check(MPI_Rget(source.out.data(), count, MPI_FLOAT, source.rank, displacement, count,
+                           MPI_FLOAT, window_, place),
                   "MPI_Rget");
     }
 
@@ -78,32 +79,23 @@ private:
 
 }  // namespace
 
-MpiWindow::MpiWindow(MpiCluster& cluster, std::vector<BlockMemory> parts,
-                     std::vector<std::uint64_t> lengths, std::shared_ptr<void> memory)
+MpiWindow::MpiWindow(MpiCluster& cluster, std::vector<BlockMemory> near, std::vector<Part> far,
+                     std::shared_ptr<MpiPiece> memory)
     : cluster_(cluster),
-      lengths_(std::move(lengths)),
+      far_(std::move(far)),
       memory_(memory),
-      near_(cluster, std::move(parts), std::move(memory)),
+      near_(cluster, std::move(near), std::move(memory)),
       number_(cluster.requests().offer(near_)) {
-    const std::span<float> mine = near_.floats(cluster.rank());
-    cluster.barrier();  // who waits inside MPI_Win_create can't be timed out
-    mpi_check(MPI_Win_create(mine.data(), static_cast<MPI_Aint>(mine.size_bytes()), sizeof(float),
-                             MPI_INFO_NULL, MPI_COMM_WORLD, &far_),
-              "MPI_Win_create");
-    mpi_check(MPI_Win_set_errhandler(far_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
-    mpi_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, far_), "MPI_Win_lock_all");
+    cluster.barrier();  // nobody asks for what is not yet on offer
 }
 
 MpiWindow::~MpiWindow() {
-    const bool together = cluster_.part(memory_);
+    cluster_.part(memory_);
     cluster_.requests().withdraw(number_);
-    if (!together) return;
-    MPI_Win_unlock_all(far_);
-    MPI_Win_free(&far_);
 }
 
 void MpiWindow::check_range(int rank, std::size_t offset, std::size_t count) const {
-    const std::uint64_t length = lengths_.at(static_cast<std::size_t>(rank));
+    const std::uint64_t length = far_.at(static_cast<std::size_t>(rank)).length;
     ENSURE(offset + count <= length, "a window of {} floats was asked for [{}, {})", length, offset,
            offset + count);
 }
@@ -120,8 +112,19 @@ void MpiWindow::get_all(std::span<const Source> sources) {
         check_range(source.rank, source.offset, source.out.size());
         (cluster_.on_this_node(source.rank) ? near : far).push_back(source);
     }
-    FarGets gets(cluster_, far_);
-    for (const Source& source : chunks_in_turns(far, FarGets::chunk)) gets.post(source);
+    get_both(near, far);
+}
+
+void MpiWindow::get_by_mpi(int rank, std::size_t offset, std::span<float> out) {
+    check_range(rank, offset, out.size());
+    get_both({}, {{rank, offset, out}});
+}
+
+void MpiWindow::get_both(const std::vector<Source>& near, const std::vector<Source>& far) {
+    FarGets gets(cluster_, memory_->window());
+    for (const Source& source : chunks_in_turns(far, FarGets::chunk))
+        gets.post(source, far_[static_cast<std::size_t>(source.rank)].displacement +
+                              static_cast<MPI_Aint>(source.offset * sizeof(float)));
     for (const Source& source : near) near_.get(source.rank, source.offset, source.out);
     gets.finish();
 }
@@ -155,12 +158,12 @@ void MpiWindow::add_all(float scale, std::span<const Target> targets) {
     requests.finish();
 }
 
-MpiCounters::MpiCounters(MpiCluster& cluster, std::vector<std::span<Counter>> parts,
-                         std::size_t count, std::shared_ptr<void> memory)
+MpiCounters::MpiCounters(MpiCluster& cluster, std::vector<std::span<Counter>> near,
+                         std::size_t count, std::shared_ptr<MpiPiece> memory)
     : cluster_(cluster),
       count_(count),
       memory_(memory),
-      near_(std::move(parts), std::move(memory)),
+      near_(std::move(near), std::move(memory)),
       number_(cluster.requests().offer(near_)) {
     cluster.barrier();  // nobody asks for what is not yet on offer
 }

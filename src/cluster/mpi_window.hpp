@@ -1,4 +1,4 @@
-/// Windows and counters that span nodes: loads and stores on this node; to the others RMA gets, and
+/// Windows and counters in MPI windows: loads and stores on this node; to the others RMA gets, and
 /// requests for changes.
 #pragma once
 
@@ -13,10 +13,16 @@ namespace wasp {
 
 class MpiWindow final : public Window {
 public:
-    /// Collective. parts: by rank; those on other nodes are empty.   lengths: by rank.
-    /// memory: owns what the parts point to.
-    MpiWindow(MpiCluster& cluster, std::vector<BlockMemory> parts,
-              std::vector<std::uint64_t> lengths, std::shared_ptr<void> memory);
+    /// A rank's part, for MPI.
+    struct Part {
+        std::uint64_t length;   // floats
+        MPI_Aint displacement;  // of the first, in bytes
+    };
+
+    /// Collective. near, far: by rank; those of other nodes are empty in `near`.   memory: what
+    /// both are parts of.
+    MpiWindow(MpiCluster& cluster, std::vector<BlockMemory> near, std::vector<Part> far,
+              std::shared_ptr<MpiPiece> memory);
     MpiWindow(const MpiWindow&) = delete;
     MpiWindow& operator=(const MpiWindow&) = delete;
     ~MpiWindow() override;  ///< collective, see MpiCluster::part()
@@ -27,22 +33,25 @@ public:
     void get_all(std::span<const Source> sources) override;
     void add_all(float scale, std::span<const Target> targets) override;
 
+    /// get() by MPI, from ranks of this node, too: what ranks of other nodes see.
+    void get_by_mpi(int rank, std::size_t offset, std::span<float> out);
+
 private:
     void check_range(int rank, std::size_t offset, std::size_t count) const;
+    void get_both(const std::vector<Source>& near, const std::vector<Source>& far);
 
     MpiCluster& cluster_;
-    std::vector<std::uint64_t> lengths_;
-    std::shared_ptr<void> memory_;
+    std::vector<Part> far_;
+    std::shared_ptr<MpiPiece> memory_;
     NodeWindow near_;
-    MPI_Win far_ = MPI_WIN_NULL;
     int number_;  // in requests
 };
 
 class MpiCounters final : public Counters {
 public:
-    /// Collective. parts, memory: as in MpiWindow.   count: of each rank.
-    MpiCounters(MpiCluster& cluster, std::vector<std::span<Counter>> parts, std::size_t count,
-                std::shared_ptr<void> memory);
+    /// Collective. near, memory: as in MpiWindow.   count: of each rank.
+    MpiCounters(MpiCluster& cluster, std::vector<std::span<Counter>> near, std::size_t count,
+                std::shared_ptr<MpiPiece> memory);
     MpiCounters(const MpiCounters&) = delete;
     MpiCounters& operator=(const MpiCounters&) = delete;
     ~MpiCounters() override;  ///< collective, see MpiCluster::part()
@@ -56,7 +65,7 @@ private:
 
     MpiCluster& cluster_;
     std::size_t count_;
-    std::shared_ptr<void> memory_;
+    std::shared_ptr<MpiPiece> memory_;
     NodeCounters near_;
     int number_;  // in requests
 };
