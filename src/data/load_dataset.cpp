@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.hpp"
@@ -12,10 +13,11 @@ void compare_nodes(Cluster& cluster, const Dataset& dataset) {
     auto first = dataset.sha256;
     first.resize(sizeof Facts::sha256);
     cluster.broadcast(std::as_writable_bytes(std::span(first)), 0);
+    first.resize(std::min(first.size(), first.find('\0')));
     collectively(cluster, [&] {
-        REQUIRE(dataset.sha256 == first.c_str(),
+        REQUIRE(dataset.sha256 == first,
                 "the data set on {} (sha256 {:.12}…) is not that of rank 0 ({:.12}…)",
-                cluster.place().host, dataset.sha256, first.c_str());
+                cluster.place().host, dataset.sha256, first);
     });
 }
 

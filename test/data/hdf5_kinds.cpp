@@ -13,6 +13,7 @@
 #include "cluster/cluster.hpp"
 #include "data/dataset.hpp"
 #include "data/inspect.hpp"
+#include "support/dataset.hpp"
 #include "support/files.hpp"
 #include "support/options.hpp"
 #include "support/output_of.hpp"
@@ -20,6 +21,8 @@
 
 namespace wasp {
 namespace {
+
+using test::load;
 
 constexpr std::size_t train = 40, test_images = 20;
 
@@ -50,12 +53,6 @@ protected:
     static inline std::unique_ptr<test::Scratch> folder;
     static inline std::vector<Row> rows;
 };
-
-Dataset load(const std::filesystem::path& path) {
-    Dataset dataset;
-    run_on_threads(1, [&](Cluster& cluster) { dataset = load_dataset(path, cluster); });
-    return dataset;
-}
 
 /// `bytes` as the pixels of a float dataset that was made by dividing by 255.
 void expect_quotients(std::span<const std::byte> pixels, const std::string& bytes) {

@@ -13,6 +13,7 @@
 #include "data/inspect.hpp"
 #include "h5/atomic_file.hpp"
 #include "h5/writer.hpp"
+#include "support/dataset.hpp"
 #include "support/files.hpp"
 #include "support/scratch.hpp"
 
@@ -21,13 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::contains;
+using test::load;
 using test::refusal_of;
-
-Dataset load(const fs::path& path) {
-    Dataset dataset;
-    run_on_threads(1, [&](Cluster& cluster) { dataset = load_dataset(path, cluster); });
-    return dataset;
-}
 
 float float_at(const Split& split, std::size_t image, std::size_t pixel) {
     float value = 0;

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "cluster/cluster.hpp"
 #include "data/dataset.hpp"
 #include "data/import.hpp"
 #include "data/inspect.hpp"
+#include "support/dataset.hpp"
 #include "support/files.hpp"
 #include "support/options.hpp"
 #include "support/output_of.hpp"
@@ -23,13 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::contains;
+using test::load;
 using test::refusal_of;
-
-Dataset load(const fs::path& path) {
-    Dataset dataset;
-    run_on_threads(1, [&](Cluster& cluster) { dataset = load_dataset(path, cluster); });
-    return dataset;
-}
 
 std::string text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

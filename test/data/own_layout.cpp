@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "cluster/cluster.hpp"
 #include "data/dataset.hpp"
 #include "data/import.hpp"
 #include "data/inspect.hpp"
 #include "h5/atomic_file.hpp"
 #include "h5/writer.hpp"
+#include "support/dataset.hpp"
 #include "support/files.hpp"
 #include "support/options.hpp"
 #include "support/output_of.hpp"
@@ -26,13 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::contains;
+using test::load;
 using test::refusal_of;
-
-Dataset load(const fs::path& path) {
-    Dataset dataset;
-    run_on_threads(1, [&](Cluster& cluster) { dataset = load_dataset(path, cluster); });
-    return dataset;
-}
 
 /// What a file of our layout holds; tests make one part of it wrong.
 struct Parts {
