@@ -113,7 +113,7 @@ $B/%.$(1).o: %.simd.cpp $B/flags
 	@mkdir -p $$(@D); echo '  compile  $$< for $(1)'
 	$Q$(CXX) $(CPPFLAGS) -MMD -MP $(CXXFLAGS) $(KERNEL_FLAGS.$(MODE)) -ffp-contract=fast \
 	    $(SIMD_FLAGS.$(1)) -DSIMD=$(1) -c $$< -o $$@
-	@! nm -C $$@ | grep ' [VWu] ' | grep -v ' wasp::$(1)::'
+	@$(if $(filter release,$(MODE)),! nm -C $$@ | grep ' [VWu] ' | grep -v ' wasp::$(1)::')
 endef
 $(foreach isa,$(SIMD),$(eval $(call SIMD_RULE,$(isa))))
 
