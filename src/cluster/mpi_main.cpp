@@ -1,4 +1,7 @@
 // From MPI_Init to MPI_Finalize, and how an error ends the job.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -126,6 +129,24 @@ void report(const Error& failure, bool of_all) {
         fmt::print(stderr, "wasp: error: rank {} on {}: {}\n", rank, mpi_host(), failure.what());
 }
 
+/// Until the launcher has read our message from its pipe: what it has not read when a job is
+/// aborted may be lost.
+void drain_stderr() {
+    constexpr int most_milliseconds = 1000;
+    for (int i = 0; i < most_milliseconds; ++i) {
+        int unread = 0;
+        if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0 || unread == 0) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+/// Without the line that MPI would add to our message.
+void abort_all(int code) {
+    drain_stderr();
+    [[maybe_unused]] const FILE* silenced = std::freopen("/dev/null", "w", stderr);
+    MPI_Abort(MPI_COMM_WORLD, code);
+}
+
 int run(const std::function<void(Cluster&)>& body) {
     Farewell farewell;
     std::unique_ptr<MpiCluster> cluster;  // outlives an error: others may still read its memory
@@ -142,7 +163,7 @@ int run(const std::function<void(Cluster&)>& body) {
     if (failure) report(*failure, together && farewell.all_failed_alike());
     std::fflush(nullptr);
     if (!together || farewell.any_left_behind())
-        MPI_Abort(MPI_COMM_WORLD, failure ? static_cast<int>(failure->code()) : farewell.code());
+        abort_all(failure ? static_cast<int>(failure->code()) : farewell.code());
     return farewell.code();
 }
 

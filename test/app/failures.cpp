@@ -153,12 +153,12 @@ TEST(Failures, ASuspendedRankIsNamedAndEndsTheRun) {
     EXPECT_TRUE(process.gone_within(5, "wasp"));
 }
 
-/// A file system of 300 kB, as long as the object lives; root only.
+/// A file system of 120 kB, as long as the object lives; root only.
 class SmallDisk {
 public:
     explicit SmallDisk(const std::filesystem::path& folder) : folder_(folder) {
         std::filesystem::create_directory(folder);
-        mounted_ = mount("wasp-test", folder.c_str(), "tmpfs", 0, "size=300k") == 0;
+        mounted_ = mount("wasp-test", folder.c_str(), "tmpfs", 0, "size=120k") == 0;
     }
     SmallDisk(const SmallDisk&) = delete;
     SmallDisk& operator=(const SmallDisk&) = delete;
@@ -175,12 +175,12 @@ private:
 // The results outgrow what may be written while the run goes on.
 TEST(Failures, AFullDiskIsToldOnceAndEndsAllRanks) {
     const Scratch scratch;
-    const Words words{"--epochs",       "400", "--protocol", "asp",
+    const Words words{"--epochs",       "150", "--protocol", "asp",
                       "--record-every", "1",   "--eval",     "none"};
     {
         const auto out = scratch / "limit.h5";
         ProcessSetup setup;
-        setup.largest_file = 300000;
+        setup.largest_file = 120000;
         const auto outcome =
             Process(wasp_words(short_training(out, words + Words{"--cluster", "threads:2"})), setup)
                 .wait();

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "support/killed_process.hpp"
 #include "support/scratch.hpp"
+#include "support/traced_process.hpp"
 
 namespace wasp {
 namespace {
@@ -170,24 +170,26 @@ TEST(AtomicFile, InAFolderOfOthersIsRefusedAsTheUsersMistake) {
 /// At every system call of creating a file and replacing it.
 TEST(AtomicFile, IsTheOldOrTheNewOneWheneverTheWriterIsKilled) {
     const std::string old(10'000, 'o'), fresh(20'000, 'n');
-    bool ended = false;
-    for (int stop = 1; !ended; ++stop) {
-        ASSERT_LT(stop, 1000);
-        const test::Scratch folder;
-        const auto path = folder / "a";
-        const auto killed = test::killed_at(stop, [&] {
+    const test::Scratch folder;
+    const auto path = folder / "a";
+    bool existed = false;
+    const auto ended = test::look_at_every_system_call(
+        [&] {
             h5::create_file(path, as_bytes(old));
             h5::replace_file(path, as_bytes(fresh));
-        });
-        if (!killed) GTEST_SKIP() << "processes can't be traced here";
-        ended = !*killed;
-        if (fs::exists(path)) {
+        },
+        [&] {
+            EXPECT_LE(folder.names().size(), 2U);  // at most one more, which is being written
+            EXPECT_TRUE(fs::exists(path) || !existed);
+            if (!fs::exists(path)) return;
+            existed = true;
             const auto found = content(path);
-            EXPECT_TRUE(found == old || found == fresh) << "killed at " << stop;
-        }
-        EXPECT_LE(folder.names().size(), 2U);  // at most one more, which was being written
-        EXPECT_TRUE(!ended || content(path) == fresh);
-    }
+            EXPECT_TRUE(found == old || found == fresh);
+        });
+    if (!ended) GTEST_SKIP() << "processes can't be traced here";
+    EXPECT_TRUE(*ended);
+    EXPECT_TRUE(existed);
+    EXPECT_EQ(content(path), fresh);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ protected:
 
 std::vector<std::int32_t> numbers(const std::vector<std::byte>& bytes) {
     std::vector<std::int32_t> values(bytes.size() / sizeof(std::int32_t));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
 }
 

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "support/killed_process.hpp"
 #include "support/options.hpp"
 #include "support/output_of.hpp"
 #include "support/results.hpp"
 #include "support/scratch.hpp"
+#include "support/traced_process.hpp"
 
 namespace wasp {
 namespace {
@@ -93,10 +93,12 @@ TEST(ResultsFileName, GoesToOneOfManyProcesses) {
     EXPECT_EQ(folder.names(), Names{"run.h5"});
 }
 
-/// kill -9 at every system call of taking the name and writing the file twice.
+/// At every system call of taking the name and writing the file twice.
 TEST(ResultsFile, OpensAndIsCompleteWheneverTheWriterIsKilled) {
     const auto results = test::example_results();
-    const auto write_run = [&](const std::filesystem::path& path) {
+    const test::Scratch folder;
+    const auto path = folder / "run.h5";
+    const auto write_run = [&] {
         ResultsFile file(path, false);
         auto part = results;
         part.status = "running";
@@ -105,25 +107,19 @@ TEST(ResultsFile, OpensAndIsCompleteWheneverTheWriterIsKilled) {
         file.write(results);
     };
     std::size_t rows_before = 0;
-    bool existed = false, ended = false;
-    for (int stop = 1; !ended; ++stop) {
-        ASSERT_LT(stop, 2000);
-        const test::Scratch folder;
-        const auto killed = test::killed_at(stop, [&] { write_run(folder / "run.h5"); });
-        if (!killed) GTEST_SKIP() << "processes can't be traced here";
-        ended = !*killed;
-        if (!std::filesystem::exists(folder / "run.h5")) {
-            EXPECT_FALSE(existed) << "gone at " << stop;
-            continue;
-        }
+    bool existed = false;
+    const auto ended = test::look_at_every_system_call(write_run, [&] {
+        EXPECT_TRUE(std::filesystem::exists(path) || !existed);
+        if (!std::filesystem::exists(path)) return;
         existed = true;
-        const auto read = read_results(folder / "run.h5");  // throws unless it is complete
+        const auto read = read_results(path);  // throws unless it is complete
         EXPECT_EQ(read.status, read.curve.size() == 2 ? "finished" : "running");
         EXPECT_EQ(read.ranks.size(), read.curve.empty() ? 0U : 2U);
-        EXPECT_GE(read.curve.size(), rows_before) << "older at " << stop;
+        EXPECT_GE(read.curve.size(), rows_before);
         rows_before = read.curve.size();
-    }
-    EXPECT_TRUE(existed);
+    });
+    if (!ended) GTEST_SKIP() << "processes can't be traced here";
+    EXPECT_TRUE(*ended);
     EXPECT_EQ(rows_before, 2U);
 }
 

@@ -1,4 +1,4 @@
-#include "support/killed_process.hpp"
+#include "support/traced_process.hpp"
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -19,21 +19,20 @@ namespace {
 
 }  // namespace
 
-std::optional<bool> killed_at(int stop, const std::function<void()>& work) {
+std::optional<bool> look_at_every_system_call(const std::function<void()>& work,
+                                              const std::function<void()>& look) {
     const pid_t child = fork();
     if (child < 0) return std::nullopt;
     if (child == 0) be_traced(work);
     int status = 0;
     if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return std::nullopt;
     ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_EXITKILL);
-    for (int count = 0; count < stop; ++count) {
-        if (ptrace(PTRACE_SYSCALL, child, nullptr, nullptr) != 0) break;
+    while (WIFSTOPPED(status)) {
+        look();
+        if (ptrace(PTRACE_SYSCALL, child, nullptr, nullptr) != 0) return false;
         waitpid(child, &status, 0);
-        if (!WIFSTOPPED(status)) return false;
     }
-    kill(child, SIGKILL);
-    waitpid(child, &status, 0);
-    return true;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace wasp::test
