@@ -118,7 +118,7 @@ endef
 $(foreach isa,$(SIMD),$(eval $(call SIMD_RULE,$(isa))))
 
 # Which kernels were built: the dispatcher must not name others.
-$B/src/tensor/dispatch.o: CPPFLAGS += $(foreach isa,$(SIMD),-DHAVE_SIMD_$(isa))
+$B/src/tensor/dispatch.o $B/src/tensor/dispatch.tidy: CPPFLAGS += $(foreach isa,$(SIMD),-DHAVE_SIMD_$(isa))
 
 # What a build is made with goes into every results file. A new commit rebuilds that one object.
 COMMIT := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)

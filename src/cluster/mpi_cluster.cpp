@@ -78,8 +78,8 @@ void MpiCluster::find_place() {
               "MPI_Allgather");
     speaker_ranks_ = lowest;
     std::ranges::sort(speaker_ranks_);
-    const auto repeated = std::ranges::unique(speaker_ranks_);
-    speaker_ranks_.erase(repeated.begin(), repeated.end());
+    speaker_ranks_.erase(std::unique(speaker_ranks_.begin(), speaker_ranks_.end()),
+                         speaker_ranks_.end());
     for (const int speaker : lowest)
         node_of_.push_back(count_of(static_cast<std::size_t>(
             std::ranges::lower_bound(speaker_ranks_, speaker) - speaker_ranks_.begin())));

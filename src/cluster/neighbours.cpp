@@ -1,9 +1,8 @@
 #include "neighbours.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <iterator>
 
 #include "base/error.hpp"

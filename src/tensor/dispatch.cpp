@@ -30,15 +30,15 @@ struct Built {
 auto built() {
     return std::to_array<Built>({
 #ifdef HAVE_SIMD_avx
-        {&avx::table, __builtin_cpu_supports("avx") != 0},
+        {&avx::table, static_cast<bool>(__builtin_cpu_supports("avx"))},
 #endif
 #ifdef HAVE_SIMD_avx2
-        {&avx2::table, __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0},
+        {&avx2::table, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
 #endif
 #ifdef HAVE_SIMD_avx512
-        {&avx512::table,
-         __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
-             __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0},
+        {&avx512::table, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                             __builtin_cpu_supports("avx512bw") &&
+                             __builtin_cpu_supports("avx512vl")},
 #endif
     });
 }
