@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cluster/cluster.hpp"
 #include "protocols/sgd.hpp"
@@ -45,6 +46,13 @@ public:
     /// rank's model), and no other rank waits for me any more.
     virtual void finish(Replica replica) = 0;
 
+    /// What the run would end with if it ended now; empty: the replica of this rank.
+    virtual std::vector<float> result_so_far() { return {}; }
+
+    /// The gradients of all workers that the weights I train on are made of; empty where each
+    /// worker's own steps tell how far the run is.
+    virtual std::optional<std::int64_t> gradients_so_far() const { return std::nullopt; }
+
     /// Updates applied to the shared weights so far, as this rank last saw them.
     virtual std::int64_t version() const = 0;
 };
@@ -60,16 +68,18 @@ struct ProtocolSetup {
     Sgd& sgd;
     std::span<const float> weights;  ///< (n), the initial ones, equal on all ranks
     std::uint64_t seed = 1;
-    std::int64_t planned_steps = 0;  ///< of this worker, for rules that change over the run
+    std::int64_t planned_steps = 0;   ///< of this worker, for rules that change over the run
+    bool momentum_at_server = false;  ///< of the shared weights, instead of one at each worker
 };
 
 /// A parsed spec: what can be known of a protocol without making it, so also before MPI starts.
 struct ProtocolFacts {
     std::string name;
-    bool shares_weights = true;       ///< false: each worker has its own model (NoSync)
+    bool shares_weights = true;       ///< false: each worker ends with its own model (NoSync)
     bool full_shards = false;         ///< each worker is to see all data
     bool own_initialisation = false;  ///< each worker starts from another random model
     bool one_worker = false;          ///< it knows no others
+    bool server_momentum = false;     ///< it can keep momentum at the server
     int servers = 0;
     Team team(int rank, int ranks) const;  ///< Error: no worker is left, or too many
 };

@@ -22,6 +22,8 @@ public:
 
     void set_learning_rate(float rate) { learning_rate_ = rate; }
     float learning_rate() const { return learning_rate_; }
+    /// For protocols that come with a momentum of their own; before the first update.
+    void set_momentum(float momentum, bool nesterov);
     float momentum() const { return setup_.momentum; }
     bool nesterov() const { return setup_.nesterov; }
 
@@ -29,12 +31,16 @@ public:
     /// call.
     std::span<const float> update(std::span<const float> gradients, std::span<const float> weights);
 
+    /// The same without momentum: −η·(g + λ·x). The velocity stays.
+    std::span<const float> descent(std::span<const float> gradients,
+                                   std::span<const float> weights);
+
     std::span<float> velocity() { return velocity_; }  ///< u, (n)
 
 private:
     SgdSetup setup_;
     float learning_rate_ = 0.01F;
-    AlignedFloats velocity_, step_;  // step_ is used with Nesterov's momentum only
+    AlignedFloats velocity_, step_;  // step_: with Nesterov's momentum, or descent()
 };
 
 }  // namespace wasp

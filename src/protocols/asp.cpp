@@ -34,6 +34,7 @@ std::unique_ptr<Protocol> make(const Settings& settings, const ProtocolSetup& se
 constinit const ProtocolRow asp_row{.name = "asp",
                                     .rule = "weights += u on arrival; nobody waits",
                                     .source = "Dean et al. 2012",
+                                    .server_momentum = true,
                                     .keys = keys,
                                     .make = make};
 

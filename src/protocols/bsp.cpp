@@ -3,9 +3,9 @@
 /// Every rank computes the same u from the same g, so that momentum needs no messages and replicas
 /// stay identical, bit for bit; η is the mean of theirs. Source: Valiant 1990.
 #include <algorithm>
-#include <array>
 
 #include "laps.hpp"
+#include "rounds.hpp"
 #include "table.hpp"
 #include "tensor/vector_ops.hpp"
 
@@ -21,9 +21,9 @@ public:
         Exchange record;
         record.version = version_++;
         Laps laps(cluster_);
-        const Round round = meet(1);
+        const Round round = meet(cluster_, 1, sgd_.learning_rate());
         record.wait_seconds = laps.lap();
-        record.weight = static_cast<float>(1 / round.active);
+        record.weight = round.share();
         sgd_.set_learning_rate(static_cast<float>(round.rate));
         cluster_.sum(replica.gradients);
         record.push_seconds = laps.lap();
@@ -36,7 +36,7 @@ public:
 
     /// Goes on with zeros until all are done; then everyone takes the weights with the most steps.
     void finish(Replica replica) override {
-        while (meet(0).active > 0) {
+        while (meet(cluster_, 0, 0).active > 0) {
             std::ranges::fill(replica.gradients, 0.0F);
             cluster_.sum(replica.gradients);
         }
@@ -52,19 +52,6 @@ public:
     std::int64_t version() const override { return version_; }
 
 private:
-    /// What the workers of a round have in common.
-    struct Round {
-        double active = 0;  ///< how many they are
-        double rate = 0;    ///< η: where shards differ by an image, a schedule gives each its own
-    };
-
-    /// Where ranks wait for each other: of the two sums of a round, this one has little to carry.
-    Round meet(double active) {
-        std::array sums{active, active * static_cast<double>(sgd_.learning_rate())};
-        cluster_.sum(sums);
-        return {sums[0], sums[1] / sums[0]};
-    }
-
     Cluster& cluster_;
     Sgd& sgd_;
     std::int64_t version_ = 0;
@@ -76,6 +63,7 @@ constinit const ProtocolRow bsp_row{
     .name = "bsp",
     .rule = "everyone waits, then weights += u(mean of the P gradients)",
     .source = "Valiant 1990",
+    .server_momentum = true,  // there is one for all of them
     .keys = [] { return std::vector<Key>{}; },
     .make = [](const Settings& /*settings*/, const ProtocolSetup& setup, const Team& /*team*/)
         -> std::unique_ptr<Protocol> { return std::make_unique<Bsp>(setup); }};

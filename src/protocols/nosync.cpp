@@ -87,52 +87,20 @@ std::vector<Key> keys() {
     };
 }
 
-/// To my left and to my right; one on a ring of two, none alone.
-std::vector<int> ring_neighbours(int rank, int ranks) {
-    const int left = (rank + ranks - 1) % ranks;
-    const int right = (rank + 1) % ranks;
-    if (ranks == 1) return {};
-    if (left == right) return {left};
-    return {left, right};
-}
-
-/// target = Σ shares·models / Σ shares
-void weighted_mean(std::span<const Sight> seen, std::span<const double> shares,
-                   std::span<float> target) {
-    double sum = 0;
-    for (const double share : shares) sum += share;
-    copy(seen[0].model, target);
-    scale(static_cast<float>(shares[0] / sum), target);
-    for (std::size_t i = 1; i < seen.size(); ++i)
-        axpy(static_cast<float>(shares[i] / sum), seen[i].model, target);
-}
-
-bool mean_target(std::span<const Sight> seen, float /*my_loss*/, std::span<float> target) {
-    weighted_mean(seen, std::vector<double>(seen.size(), 1.0), target);
-    return true;
-}
-
-bool best_target(std::span<const Sight> seen, float my_loss, std::span<float> target) {
-    const auto best = std::ranges::min_element(seen, {}, &Sight::loss);
-    if (best->loss >= my_loss) return false;
-    copy(best->model, target);
-    return true;
-}
-
-bool weighted_target(std::span<const Sight> seen, float /*my_loss*/, std::span<float> target) {
+float weighted_target(std::span<const Sight> seen, float /*my_loss*/, std::span<float> target) {
     const auto lowest = std::ranges::min(seen, {}, &Sight::loss).loss;  // e^-f underflows, this not
     std::vector<double> likelihoods;
     for (const Sight& sight : seen)
         likelihoods.push_back(std::exp(static_cast<double>(lowest - sight.loss)));
     weighted_mean(seen, likelihoods, target);
-    return true;
+    return 1;
 }
 
 Target random_target(RandomStream random) {
     return
         [random](std::span<const Sight> seen, float /*my_loss*/, std::span<float> target) mutable {
             copy(seen[random.below(seen.size())].model, target);
-            return true;
+            return 1.0F;
         };
 }
 
@@ -152,8 +120,10 @@ std::unique_ptr<Protocol> make(const Settings& settings, const ProtocolSetup& se
     const std::int64_t tau = settings.whole("tau");
     REQUIRE(!velocity || !setup.sgd.nesterov(),
             "nosync: apply=velocity has no meaning with Nesterov's momentum; leave one out");
+    const auto neighbours = ring_neighbours(me, team.workers);
     return std::make_unique<OwnWeights>(
-        setup, OwnRule{.neighbours = ring_neighbours(me, team.workers),
+        setup, OwnRule{.whom = always(neighbours),
+                       .most_peers = neighbours.size(),
                        .target = make_target(settings.choice("target"), setup),
                        .strength = settings.ramp("p"),
                        .apply = velocity ? Apply::velocity : Apply::position,
@@ -170,7 +140,7 @@ constinit const ProtocolRow nosync_row{
     .name = "nosync",
     .rule =
         "each rank its own model; every tau steps x += p·(target − x), target from the\n"
-        "         neighbours on a ring (a reconstruction: the paper is public as an abstract "
+        "           neighbours on a ring (a reconstruction: the paper is public as an abstract "
         "only)",
     .source = "Isakov, Kinsy, ICANN 2018, doi 10.1007/978-3-030-01421-6_58",
     .shares_weights = false,

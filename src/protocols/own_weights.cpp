@@ -1,7 +1,5 @@
 #include "own_weights.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -15,108 +13,127 @@ OwnWeights::OwnWeights(const ProtocolSetup& setup, OwnRule rule)
     : cluster_(setup.cluster),
       sgd_(setup.sgd),
       rule_(std::move(rule)),
-      board_(setup.cluster, setup.weights.size()),
-      clocks_(setup.cluster),
-      progress_([this] { return clocks_.slowest(); }),
-      target_(rule_.neighbours.empty() ? 0 : setup.weights.size()),
-      planned_steps_(setup.planned_steps),
-      last_sign_(setup.cluster.seconds()) {
-    for (const int rank : rule_.neighbours)
-        peers_.push_back({rank, AlignedFloats(setup.weights.size())});
-}
+      peers_(setup.cluster, setup.weights.size()),
+      models_(rule_.most_peers, AlignedFloats(setup.weights.size())),
+      target_(models_.empty() ? 0 : setup.weights.size()),
+      planned_steps_(setup.planned_steps) {}
 
 Exchange OwnWeights::exchange(Replica replica, float loss) {
     Exchange record;
     record.version = step_;
     record.pushed = false;
 
-    step_alone(replica, loss);
-    if (!peers_.empty() && (step_ + rule_.offset) % rule_.period == 0) {
-        publish_and_look(replica.weights, record);
-        if (has_target_ && rule_.apply == Apply::position && strength() > 0)
-            move_towards(strength(), target_, replica.weights);
-    }
-    show_a_sign_of_life();
+    const auto step = my_step(replica, loss);
+    const bool due = !models_.empty() && (step_ + rule_.offset) % rule_.period == 0;
+    if (due && rule_.order == Order::move_first) publish_look_and_move(replica.weights, record);
+    axpy(1.0F, step, replica.weights);
+    if (due && rule_.order == Order::step_first) publish_look_and_move(replica.weights, record);
+    peers_.show_a_sign_of_life();
     return record;
 }
 
-void OwnWeights::step_alone(Replica replica, float loss) {
+/// The vector to add to the weights.
+std::span<const float> OwnWeights::my_step(Replica replica, float loss) {
     const auto s = static_cast<float>(rule_.smoothing);
     loss_ = step_ == 0 ? loss : s * loss_ + (1 - s) * loss;
     ++step_;
     const auto update = sgd_.update(replica.gradients, replica.weights);
-    if (has_target_ && rule_.apply == Apply::velocity) {
+    if (pull_ > 0 && rule_.apply == Apply::velocity) {
         const float pressure = (1 - sgd_.momentum()) * strength();
         axpy(pressure, target_, sgd_.velocity());
         axpy(-pressure, replica.weights, sgd_.velocity());
     }
-    axpy(1.0F, update, replica.weights);  // a view of the velocity
+    return update;  // a view of the velocity
 }
 
-void OwnWeights::publish_and_look(std::span<const float> weights, Exchange& record) {
+void OwnWeights::publish_look_and_move(std::span<float> weights, Exchange& record) {
     Laps laps(cluster_);
-    board_.publish(step_, loss_, weights);
-    ++published_;
+    peers_.publish(step_, loss_, weights);
     record.push_seconds = laps.lap();
-    if (rule_.wait) wait_for_neighbours();
+    look(record);
+    if (rule_.apply == Apply::position && strength() > 0)
+        move_towards(strength(), target_, weights);
+}
+
+void OwnWeights::look(Exchange& record) {
+    Laps laps(cluster_);
+    const auto ranks = rule_.whom(step_, loss_);
+    if (rule_.wait)
+        for (const int rank : ranks) peers_.wait_for(rank, peers_.published());
     record.wait_seconds = laps.lap();
 
     std::vector<Sight> seen;
-    for (Peer& peer : peers_) {
-        const auto publication = look(peer);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const std::span<float> model = models_[i];
+        const auto publication = look_at(ranks[i], model);
         if (!publication) continue;
-        record.bytes += static_cast<std::int64_t>(std::span(peer.model).size_bytes());
+        record.bytes += static_cast<std::int64_t>(model.size_bytes());
         record.staleness = std::max(record.staleness, step_ - publication->step);
-        if (can_be_followed(*publication, peer))
-            seen.push_back({publication->loss, peer.model});
+        if (can_be_followed(*publication, ranks[i], model))
+            seen.push_back({publication->loss, model});
         else
             ++record.skipped;
     }
-    has_target_ = !seen.empty() && rule_.target(seen, loss_, target_);
+    pull_ = seen.empty() ? 0 : rule_.target(seen, loss_, target_);
     record.pull_seconds = laps.lap();
 }
 
-/// Each has published as often as I have, or has finished.
-void OwnWeights::wait_for_neighbours() {
-    for (const Peer& peer : peers_)
-        wait_until(
-            cluster_,
-            [&] {
-                return board_.publications(peer.rank) >= published_ || clocks_.retired(peer.rank);
-            },
-            [&] { return fmt::format("publication {} of rank {}", published_, peer.rank); },
-            progress_);
+std::optional<Publication> OwnWeights::look_at(int rank, std::span<float> model) {
+    const bool by_number = rule_.wait && peers_.has_published(rank, peers_.published());
+    return by_number ? peers_.look(rank, peers_.published(), model) : peers_.look(rank, model);
 }
 
-std::optional<Publication> OwnWeights::look(Peer& peer) {
-    const bool by_number = rule_.wait && board_.publications(peer.rank) >= published_;
-    return by_number ? board_.look(peer.rank, published_, peer.model)
-                     : board_.look(peer.rank, peer.model);
+bool OwnWeights::can_be_followed(const Publication& publication, int rank,
+                                 std::span<const float> model) {
+    if (!std::isfinite(publication.loss) || !all_finite(model)) return false;
+    return step_ - publication.step <= rule_.max_age || peers_.retired(rank);
 }
 
-bool OwnWeights::can_be_followed(const Publication& publication, const Peer& peer) {
-    if (!std::isfinite(publication.loss) || !all_finite(peer.model)) return false;
-    return step_ - publication.step <= rule_.max_age || clocks_.retired(peer.rank);
-}
-
+/// Of the pull at this moment.
 float OwnWeights::strength() const {
-    if (planned_steps_ <= 0) return static_cast<float>(rule_.strength.start);
+    if (planned_steps_ <= 0) return pull_ * static_cast<float>(rule_.strength.start);
     const double progress = static_cast<double>(step_) / static_cast<double>(planned_steps_);
-    return static_cast<float>(rule_.strength.at(std::min(progress, 1.0)));
-}
-
-/// Lets those who wait for me see that I go on, at next to no cost.
-void OwnWeights::show_a_sign_of_life() {
-    constexpr double signs_per_stall = 10;
-    const double now = cluster_.seconds();
-    if (now - last_sign_ < cluster_.stall_seconds() / signs_per_stall) return;
-    clocks_.tick();
-    last_sign_ = now;
+    return pull_ * static_cast<float>(rule_.strength.at(std::min(progress, 1.0)));
 }
 
 void OwnWeights::finish(Replica /*replica*/) {
-    clocks_.retire();
-    clocks_.wait_for_all_retired(progress_);
+    peers_.finish();
+}
+
+std::vector<int> ring_neighbours(int rank, int ranks) {
+    const int left = (rank + ranks - 1) % ranks;
+    const int right = (rank + 1) % ranks;
+    if (ranks == 1) return {};
+    if (left == right) return {left};
+    return {left, right};
+}
+
+Whom always(std::vector<int> ranks) {
+    return [ranks = std::move(ranks)](std::int64_t /*step*/, float /*my_loss*/) {
+        return std::span<const int>(ranks);
+    };
+}
+
+void weighted_mean(std::span<const Sight> seen, std::span<const double> shares,
+                   std::span<float> target) {
+    double sum = 0;
+    for (const double share : shares) sum += share;
+    copy(seen[0].model, target);
+    scale(static_cast<float>(shares[0] / sum), target);
+    for (std::size_t i = 1; i < seen.size(); ++i)
+        axpy(static_cast<float>(shares[i] / sum), seen[i].model, target);
+}
+
+float mean_target(std::span<const Sight> seen, float /*my_loss*/, std::span<float> target) {
+    weighted_mean(seen, std::vector<double>(seen.size(), 1.0), target);
+    return 1;
+}
+
+float best_target(std::span<const Sight> seen, float my_loss, std::span<float> target) {
+    const auto best = std::ranges::min_element(seen, {}, &Sight::loss);
+    if (best->loss >= my_loss) return 0;
+    copy(best->model, target);
+    return 1;
 }
 
 }  // namespace wasp

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "base/aligned.hpp"
-#include "cluster/clocks.hpp"
-#include "cluster/peer_board.hpp"
+#include "peer_models.hpp"
 #include "protocols/protocol.hpp"
 #include "settings.hpp"
 
@@ -23,23 +22,32 @@ struct Sight {
     std::span<const float> model;
 };
 
-/// Makes the target of what I saw, at least one model.   False: I am the target, and stay.
+/// The ranks to look at, at most OwnRule::most_peers.   step, my_loss: as I have just published.
+using Whom = std::function<std::span<const int>(std::int64_t step, float my_loss)>;
+
+/// Makes the target of what I saw, at least one model. Returns how much of p(t) I move with;
+/// 0: I am the target, and stay.
 using Target =
-    std::function<bool(std::span<const Sight> seen, float my_loss, std::span<float> target)>;
+    std::function<float(std::span<const Sight> seen, float my_loss, std::span<float> target)>;
 
 /// What the pull towards the target changes: weights, at once; or the velocity, in every step
 /// until the next look:   u += (1−μ)·p(t)·(target − x).
 enum class Apply { position, velocity };
 
+/// Step and then move, or move and then take the step that the gradient before it gave.
+enum class Order { step_first, move_first };
+
 /// What sets these protocols apart: whom to look at, how strongly to move, when.
 struct OwnRule {
-    std::vector<int> neighbours;  ///< ranks
+    Whom whom;
+    std::size_t most_peers = 0;  ///< the same at every look if wait is set
     Target target;
     Ramp strength;  ///< p(t), over the run
     Apply apply = Apply::position;
+    Order order = Order::step_first;
     std::int64_t period = 1;       ///< τ, steps between looks
     std::int64_t offset = 0;       ///< steps by which my looks come early: ranks take turns
-    bool wait = false;             ///< for both neighbours' publication of my number
+    bool wait = false;             ///< for the others' publication of my number
     std::int64_t max_age = never;  ///< steps; an older publication is not followed
     double smoothing = 0;          ///< of the loss: f = smoothing·f + (1 − smoothing)·loss
 };
@@ -53,32 +61,36 @@ public:
     std::int64_t version() const override { return step_; }  ///< steps of this rank
 
 private:
-    /// The buffer of one neighbour's model.
-    struct Peer {
-        int rank = 0;
-        AlignedFloats model;
-    };
-
-    void step_alone(Replica replica, float loss);
-    void publish_and_look(std::span<const float> weights, Exchange& record);
-    void wait_for_neighbours();
-    std::optional<Publication> look(Peer& peer);
-    bool can_be_followed(const Publication& publication, const Peer& peer);
+    std::span<const float> my_step(Replica replica, float loss);
+    void publish_look_and_move(std::span<float> weights, Exchange& record);
+    void look(Exchange& record);
+    std::optional<Publication> look_at(int rank, std::span<float> model);
+    bool can_be_followed(const Publication& publication, int rank, std::span<const float> model);
     float strength() const;
-    void show_a_sign_of_life();
 
     Cluster& cluster_;
     Sgd& sgd_;
     OwnRule rule_;
-    PeerBoard board_;
-    Clocks clocks_;  // tick now and then, as a sign of life
-    Progress progress_;
-    std::vector<Peer> peers_;
+    PeerModels peers_;
+    std::vector<AlignedFloats> models_;  // of those I look at
     AlignedFloats target_;
-    bool has_target_ = false;
-    std::int64_t planned_steps_, step_ = 0, published_ = 0;
+    float pull_ = 0;  // how much of p(t) the target pulls with
+    std::int64_t planned_steps_, step_ = 0;
     float loss_ = 0;  // f
-    double last_sign_ = 0;
 };
+
+/// To my left and to my right; one on a ring of two, none alone.
+std::vector<int> ring_neighbours(int rank, int ranks);
+
+/// The same ranks at every look.
+Whom always(std::vector<int> ranks);
+
+/// The mean of all that I saw; moves with all of p(t).
+float mean_target(std::span<const Sight> seen, float my_loss, std::span<float> target);
+/// The model with the lowest loss, unless mine is as low.
+float best_target(std::span<const Sight> seen, float my_loss, std::span<float> target);
+/// target = Σ shares·models / Σ shares
+void weighted_mean(std::span<const Sight> seen, std::span<const double> shares,
+                   std::span<float> target);
 
 }  // namespace wasp

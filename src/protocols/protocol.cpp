@@ -13,7 +13,11 @@ namespace wasp {
 
 namespace {
 
-constexpr std::array rows{&serial_row, &bsp_row, &asp_row, &ssp_row, &wasp_row, &nosync_row};
+constexpr std::array rows{&serial_row,   &bsp_row,      &backup_row,   &asp_row,    &downpour_row,
+                          &ssp_row,      &softsync_row, &consgd_row,   &dynsgd_row, &dcasgd_row,
+                          &gapaware_row, &wasp_row,     &localsgd_row, &slowmo_row, &bmuf_row,
+                          &easgd_row,    &eamsgd_row,   &nosync_row,   &dpsgd_row,  &adpsgd_row,
+                          &sgp_row,      &lsgd_row};
 
 const ProtocolRow& row_of(std::string_view spec) {
     const std::string name = Spec(spec).name();
@@ -30,6 +34,7 @@ ProtocolFacts facts_of(const ProtocolRow& row, const Settings& settings) {
     facts.name = row.name;
     facts.shares_weights = row.shares_weights;
     facts.one_worker = row.one_worker;
+    facts.server_momentum = row.server_momentum;
     facts.full_shards = settings.chosen("shards", "full");
     facts.own_initialisation = settings.chosen("init", "different");
     if (settings.has("servers")) facts.servers = static_cast<int>(settings.whole("servers"));
@@ -66,8 +71,8 @@ std::string protocol_help() {
         "A protocol is given as NAME or NAME:key=value,key=value,…\n"
         "P: workers; s: staleness, the updates of others between pull and push.\n";
     for (const ProtocolRow* row : rows)
-        text += fmt::format("\n{:<8} {}\n{:8} Source: {}\n{}", row->name, row->rule, "",
-                            row->source, describe(row->keys(), 9));
+        text += fmt::format("\n{:<10} {}\n{:10} Source: {}\n{}", row->name, row->rule, "",
+                            row->source, describe(row->keys(), 11));
     return text;
 }
 

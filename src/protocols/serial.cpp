@@ -32,6 +32,7 @@ constinit const ProtocolRow serial_row{
     .rule = "one rank alone: weights += u, the step of SGD",
     .source = "Robbins and Monro 1951",
     .one_worker = true,
+    .server_momentum = true,  // there is one for all of them
     .keys = [] { return std::vector<Key>{}; },
     .make = [](const Settings& /*settings*/, const ProtocolSetup& setup, const Team& /*team*/)
         -> std::unique_ptr<Protocol> { return std::make_unique<Serial>(setup.sgd); }};

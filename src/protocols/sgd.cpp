@@ -7,6 +7,12 @@ namespace wasp {
 Sgd::Sgd(std::size_t weights, const SgdSetup& setup)
     : setup_(setup), velocity_(weights), step_(setup.nesterov ? weights : 0) {}
 
+void Sgd::set_momentum(float momentum, bool nesterov) {
+    setup_.momentum = momentum;
+    setup_.nesterov = nesterov;
+    step_.resize(nesterov ? velocity_.size() : 0);
+}
+
 std::span<const float> Sgd::update(std::span<const float> gradients,
                                    std::span<const float> weights) {
     const SgdCoefficients c{setup_.momentum, learning_rate_, setup_.weight_decay};
@@ -15,6 +21,13 @@ std::span<const float> Sgd::update(std::span<const float> gradients,
         return velocity_;
     }
     nesterov_step(c, gradients, weights, velocity_, step_);
+    return step_;
+}
+
+std::span<const float> Sgd::descent(std::span<const float> gradients,
+                                    std::span<const float> weights) {
+    step_.resize(velocity_.size());
+    momentum_step({0, learning_rate_, setup_.weight_decay}, gradients, weights, step_);
     return step_;
 }
 

@@ -2,114 +2,146 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
 #include "base/error.hpp"
+#include "tensor/vector_ops.hpp"
 
 namespace wasp {
-
-namespace {
-
-int servers_of(const ProtocolSetup& setup, const Team& team) {
-    return setup.cluster.size() - team.workers;
-}
-
-/// Ranks that hold shards: the servers, or everyone.
-int owners_of(const ProtocolSetup& setup, const Team& team) {
-    const int servers = servers_of(setup, team);
-    return servers > 0 ? servers : setup.cluster.size();
-}
-
-}  // namespace
 
 SharedWeights::SharedWeights(const ProtocolSetup& setup, const Team& team, SharedRule rule)
     : cluster_(setup.cluster),
       sgd_(setup.sgd),
       team_(team),
       rule_(std::move(rule)),
-      store_(setup.cluster, setup.weights, owners_of(setup, team)),
-      clocks_(setup.cluster, servers_of(setup, team)),
+      centre_(setup, team),
       meeting_(setup.cluster, servers_of(setup, team)),
-      progress_([this] { return store_.version(); }),
-      bytes_away_(static_cast<std::int64_t>((store_.size() - store_.size_here()) * sizeof(float))),
+      planned_steps_(setup.planned_steps),
       versions_between_(rule_.period < never / team.workers ? rule_.period * team.workers : never),
-      next_synchronisation_(versions_between_) {}
+      next_synchronisation_(versions_between_) {
+    rule_.server.momentum = setup.momentum_at_server && setup.sgd.momentum() > 0;
+    if (rule_.server.needed()) server_.emplace(setup, team, rule_.server, centre_);
+    if (rule_.push_every > 1) unpushed_.resize(setup.weights.size());
+}
 
 Exchange SharedWeights::exchange(Replica replica, float /*loss*/) {
     Exchange record;
     record.version = version_;
-    push(replica, record);
     ++steps_;
+    bring_step(replica, record);
+    pass_gate(record);
 
-    Laps laps(cluster_);
-    if (rule_.lead != never) {
-        clocks_.tick();
-        clocks_.wait_for_slowest(clocks_.mine() - rule_.lead);
-        record.wait_seconds = laps.lap();
-    }
-
-    version_ = store_.version();  // before the pull, so that s can only be over-estimated
-    if (synchronisation_is_due()) {
-        synchronise(replica.weights, record, laps);
-    } else {
-        store_.pull(replica.weights);
+    const std::int64_t now = centre_.store().version();  // before the pull: s is over-estimated
+    if (synchronisation_is_due(now)) {
+        synchronise(replica.weights, record);
+    } else if (steps_ % rule_.pull_every == 0) {
+        Laps laps(cluster_);
+        centre_.store().pull(replica.weights);
+        version_ = now;
         record.pull_seconds = laps.lap();
+        record.bytes += centre_.bytes_away();
     }
-    record.bytes += bytes_away_;
     return record;
 }
 
-void SharedWeights::push(Replica replica, Exchange& record) {
-    if (rule_.drop_from != never) {
-        record.staleness = store_.issued() - version_;
-        if (record.staleness >= rule_.drop_from) {  // no ticket, and no trace in the momentum
-            record.weight = 0;
-            record.pushed = false;
-            return;
-        }
+void SharedWeights::bring_step(Replica replica, Exchange& record) {
+    if (rule_.push_every > 1) {
+        step_alone(replica);
+        record.pushed = steps_ % rule_.push_every == 0 || steps_ == planned_steps_;
+        if (!record.pushed) return;
     }
-    const auto update = sgd_.update(replica.gradients, replica.weights);
+    if (server_) return push_through_server(replica, record);
+    if (rule_.drop_from != never && must_be_dropped(centre_.store().issued() - version_, record))
+        return;
+    push(rule_.push_every > 1 ? unpushed_ : sgd_.update(replica.gradients, replica.weights),
+         record);
+    std::ranges::fill(unpushed_, 0.0F);
+}
+
+/// On my replica only; what it came to is pushed later.
+void SharedWeights::step_alone(Replica replica) {
+    const auto step = rule_.server.momentum ? sgd_.descent(replica.gradients, replica.weights)
+                                            : sgd_.update(replica.gradients, replica.weights);
+    axpy(1.0F, step, replica.weights);
+    axpy(1.0F, step, unpushed_);
+}
+
+/// Then it takes no ticket, and leaves no trace in the momentum.
+bool SharedWeights::must_be_dropped(std::int64_t staleness, Exchange& record) const {
+    record.staleness = staleness;
+    if (staleness < rule_.drop_from) return false;
+    record.weight = 0;
+    record.pushed = false;
+    return true;
+}
+
+void SharedWeights::push(std::span<const float> step, Exchange& record) {
     Laps laps(cluster_);
-    record.staleness = store_.issue() - version_;
+    record.staleness = centre_.store().issue() - version_;
     record.weight = static_cast<float>(rule_.weight(record.staleness));
-    store_.push(record.weight, update);
+    centre_.store().push(record.weight, step);
     record.push_seconds = laps.lap();
-    record.bytes += bytes_away_;
+    record.bytes += centre_.bytes_away();
     warn_when_stalled(record.weight);
 }
 
-bool SharedWeights::synchronisation_is_due() const {
-    if (rule_.period == never) return false;
-    return rule_.trigger == Trigger::iterations ? steps_ % rule_.period == 0
-                                                : version_ >= next_synchronisation_;
+void SharedWeights::push_through_server(Replica replica, Exchange& record) {
+    Laps laps(cluster_);
+    server_->enter();
+    record.wait_seconds = laps.lap();
+    if (!must_be_dropped(centre_.store().version() - version_, record)) {
+        record.weight = static_cast<float>(rule_.weight(record.staleness));
+        server_->receive(rule_.push_every > 1 ? unpushed_ : server_->my_step(replica),
+                         record.weight);
+        record.weight /= static_cast<float>(rule_.server.group);
+        warn_when_stalled(record.weight);
+    }
+    server_->leave();
+    std::ranges::fill(unpushed_, 0.0F);
+    record.push_seconds = laps.lap();
+    record.bytes += server_->take_bytes();
 }
 
-void SharedWeights::synchronise(std::span<float> weights, Exchange& record, Laps& laps) {
-    meeting_.meet(progress_);  // every push has landed, and nobody pushes …
+void SharedWeights::pass_gate(Exchange& record) {
+    Laps laps(cluster_);
+    if (rule_.lead != never) {
+        centre_.clocks().tick();
+        centre_.clocks().wait_for_slowest(centre_.clocks().mine() - rule_.lead);
+    }
+    if (rule_.server.synchronous) server_->wait_for_group(version_);
     record.wait_seconds += laps.lap();
-    version_ = store_.version();
-    ENSURE(version_ == store_.issued(),
-           "forced synchronisation: {} updates announced, but {} landed", store_.issued(),
+}
+
+bool SharedWeights::synchronisation_is_due(std::int64_t version) const {
+    if (rule_.period == never) return false;
+    return rule_.trigger == Trigger::iterations ? steps_ % rule_.period == 0
+                                                : version >= next_synchronisation_;
+}
+
+void SharedWeights::synchronise(std::span<float> weights, Exchange& record) {
+    Laps laps(cluster_);
+    meeting_.meet(centre_.progress());  // every push has landed, and nobody pushes …
+    record.wait_seconds += laps.lap();
+    version_ = centre_.store().version();
+    ENSURE(version_ == centre_.store().issued(),
+           "forced synchronisation: {} updates announced, but {} landed", centre_.store().issued(),
            version_);
-    store_.pull(weights);
+    centre_.store().pull(weights);
     record.pull_seconds = laps.lap();
-    meeting_.meet(progress_);  // … before all have pulled
+    meeting_.meet(centre_.progress());  // … before all have pulled
     record.wait_seconds += laps.lap();
+    record.bytes += centre_.bytes_away();
     next_synchronisation_ = (version_ / versions_between_ + 1) * versions_between_;
 }
 
 void SharedWeights::finish(Replica replica) {
     if (team_.worker) {
         meeting_.retire();
-        clocks_.retire();
+        if (server_) server_->retire();
     }
-    clocks_.wait_for_all_retired(progress_);
-    version_ = store_.version();
-    ENSURE(version_ == store_.issued(), "end of training: {} updates announced, but {} landed",
-           store_.issued(), version_);
-    store_.pull(replica.weights);
-    cluster_.barrier();  // all have pulled: no one needs my part of the weights any more
+    version_ = centre_.finish(replica.weights);
 }
 
 /// One worker says once that weights near zero hold training up.

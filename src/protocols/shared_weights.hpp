@@ -4,12 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
-#include "cluster/clocks.hpp"
-#include "cluster/parameter_store.hpp"
+#include "centre.hpp"
 #include "laps.hpp"
 #include "meeting.hpp"
 #include "protocols/protocol.hpp"
+#include "server.hpp"
 #include "settings.hpp"
 #include "weight_functions.hpp"
 
@@ -22,11 +23,14 @@ enum class Trigger { iterations, versions };
 
 /// What sets these protocols apart.
 struct SharedRule {
-    WeightFunction weight;           ///< w(s)
+    WeightFunction weight = [](std::int64_t /*s*/) { return 1.0; };  ///< w(s)
     std::int64_t drop_from = never;  ///< R: a gradient at least this stale is thrown away
     std::int64_t lead = never;       ///< S: the steps that a worker may be ahead of the slowest
     std::int64_t period = never;     ///< T: of the forced synchronisation
     Trigger trigger = Trigger::iterations;
+    std::int64_t push_every = 1;  ///< steps; their sum is pushed, and taken alone meanwhile
+    std::int64_t pull_every = 1;  ///< steps
+    ServerRule server = {};       ///< where an update takes more than an addition
 };
 
 class SharedWeights final : public Protocol {
@@ -36,23 +40,30 @@ public:
     Exchange exchange(Replica replica, float loss) override;
     void finish(Replica replica) override;
     std::int64_t version() const override { return version_; }
+    std::optional<std::int64_t> gradients_so_far() const override {
+        return version_ * rule_.server.group * rule_.push_every;
+    }
 
 private:
-    void push(Replica replica, Exchange& record);
-    bool synchronisation_is_due() const;
-    void synchronise(std::span<float> weights, Exchange& record, Laps& laps);
+    void bring_step(Replica replica, Exchange& record);
+    void step_alone(Replica replica);
+    bool must_be_dropped(std::int64_t staleness, Exchange& record) const;
+    void push(std::span<const float> step, Exchange& record);
+    void push_through_server(Replica replica, Exchange& record);
+    void pass_gate(Exchange& record);
+    bool synchronisation_is_due(std::int64_t version) const;
+    void synchronise(std::span<float> weights, Exchange& record);
     void warn_when_stalled(float weight);
 
     Cluster& cluster_;
     Sgd& sgd_;
     Team team_;
     SharedRule rule_;
-    ParameterStore store_;
-    Clocks clocks_;  // tick only where a gate reads them
+    Centre centre_;  // its clocks tick only where a gate reads them
     Meeting meeting_;
-    Progress progress_;
-    std::int64_t bytes_away_;  // of one copy of the weights, on other ranks
-    std::int64_t steps_ = 0;
+    std::optional<Server> server_;
+    AlignedFloats unpushed_;  // sum of my steps, where not each is pushed
+    std::int64_t planned_steps_, steps_ = 0;
     std::int64_t version_ = 0;  // v: of the weights that I last pulled
     std::int64_t versions_between_, next_synchronisation_;
     std::int64_t pushes_ = 0;

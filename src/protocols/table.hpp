@@ -14,12 +14,19 @@ struct ProtocolRow {
     std::string_view name, rule, source;
     bool shares_weights = true;
     bool one_worker = false;
+    bool server_momentum = false;
     std::vector<Key> (*keys)();
     std::unique_ptr<Protocol> (*make)(const Settings& settings, const ProtocolSetup& setup,
                                       const Team& team);
 };
 
-extern const ProtocolRow serial_row, bsp_row, asp_row, ssp_row, wasp_row, nosync_row;
+// Shared weights.
+extern const ProtocolRow serial_row, bsp_row, backup_row, asp_row, downpour_row, ssp_row,
+    softsync_row, consgd_row, dynsgd_row, dcasgd_row, gapaware_row, wasp_row;
+// Own weights that are averaged, or tied to a centre.
+extern const ProtocolRow localsgd_row, slowmo_row, bmuf_row, easgd_row, eamsgd_row;
+// Own weights.
+extern const ProtocolRow nosync_row, dpsgd_row, adpsgd_row, sgp_row, lsgd_row;
 
 /// The key of all protocols that keep their weights in a store.
 inline constexpr Key servers_key{

@@ -49,8 +49,9 @@ constinit const ProtocolRow wasp_row{
     .name = "wasp",
     .rule =
         "weights += w(s)·u on arrival; every T all meet and start from the same weights\n"
-        "         (a reconstruction: the paper is public as an abstract only)",
+        "           (a reconstruction: the paper is public as an abstract only)",
     .source = "Ye, Chen, Yan, Wu, Xiao, ICA3PP 2018, doi 10.1007/978-3-030-05054-2_32",
+    .server_momentum = true,
     .keys = keys,
     .make = make};
 

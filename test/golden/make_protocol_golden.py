@@ -51,12 +51,14 @@ class Shared:
         self.theta, self.issued, self.done = start(), 0, 0
         self.clock, self.met = [0] * workers, [0] * workers
         self.retired = [False] * workers
+        self.sum, self.arrived, self.u = np.zeros(N, F), 0, np.zeros(N, F)  # of the server
+        self.mean_square, self.q = np.zeros(N, F), np.zeros(N, F)
 
     def all_there(self, counts, least):
         return all(r or c >= least for c, r in zip(counts, self.retired))
 
 
-def shared_worker(me, case, common, log):
+def shared_worker(me, case, common, log, final):
     """WASP, ASP and SSP: weight(s, P), drop from R, lead S, period T, trigger."""
     workers, sgd = case.workers, Sgd(**case.sgd)
     x, v, period, next_sync = common.theta.copy(), 0, case.period, case.period * workers
@@ -97,6 +99,87 @@ def shared_worker(me, case, common, log):
         yield
 
 
+def served_worker(me, case, common, log, final):
+    """Rules with a server's side: corrections, groups of gradients, momentum at the server, sums of steps."""
+    workers, sgd, plain = case.workers, Sgd(**case.sgd), Sgd(**{**case.sgd, "momentum": 0.0, "nesterov": False})
+    x, v, gathered = common.theta.copy(), 0, np.zeros(N, F)
+    mu = F(case.sgd.get("momentum", 0))
+    server = case.server_momentum and mu > 0
+
+    def group():
+        return min(case.group, common.retired.count(False)) if case.sync else case.group
+
+    def complete():
+        d = common.sum / F(common.arrived)
+        common.sum, common.arrived = np.zeros(N, F), 0
+        if server:
+            common.u = mu * common.u + d
+            d = mu * common.u + d if sgd.nesterov else common.u
+        common.q = F(0.999) * common.q + (F(1) - F(0.999)) * (d / sgd.rate) ** 2
+        common.theta = common.theta + d
+        common.issued += 1
+        common.done += 1
+
+    for step in range(case.steps[me]):
+        yield
+        g, _ = toy(x, me, step)
+        s = common.done - v
+        brings = (step + 1) % case.n_push == 0 or step + 1 == case.steps[me]
+        if not brings:
+            log.append((0, 1.0))
+        elif s >= case.drop:
+            log.append((s, 0.0))
+        else:
+            log.append((s, case.weight(s, workers) / case.group))
+        if not brings or s < case.drop:
+            if case.correct:
+                g = case.correct(g, common.theta - x, common)
+            d = (plain if server else sgd).update(g, x)
+            if case.n_push > 1:
+                x, gathered = x + d, gathered + d
+            else:
+                gathered = d
+        if brings and s < case.drop:
+            common.sum = common.sum + F(case.weight(s, workers)) * gathered
+            common.arrived += 1
+            gathered = np.zeros(N, F)
+            if common.arrived >= group():
+                complete()
+        common.clock[me] += 1
+        while not common.all_there(common.clock, common.clock[me] - case.lead):
+            yield
+        if case.sync:
+            while common.done == v and common.arrived < group():
+                yield
+            if common.done == v:
+                complete()
+        if (step + 1) % case.n_fetch == 0:
+            v, x = common.done, common.theta.copy()
+    yield
+    common.retired[me] = True
+    while not all(common.retired):
+        yield
+
+
+def delay_compensated(lambda0, m):
+    """DC-ASGD; m is None: constant λ."""
+    def correct(g, moved, common):
+        if m is None:
+            return g + F(lambda0) * g * g * moved
+        common.mean_square = F(m) * common.mean_square + (F(1) - F(m)) * g * g
+        return g + F(lambda0) / np.sqrt(common.mean_square + F(1e-7)) * g * g * moved
+    return correct
+
+
+def gap_aware(rate):
+    def correct(g, moved, common):
+        if common.done == 0:
+            return g
+        usual = F(rate) * (np.sqrt(common.q / F(1 - 0.999**common.done)) + F(1e-8))
+        return g / (F(1) + abs(moved) / usual)
+    return correct
+
+
 def bsp(case):
     """In lock-step, so it needs no script. Workers that are through contribute nothing."""
     x, sgd = start(), Sgd(**case.sgd)
@@ -107,6 +190,55 @@ def bsp(case):
             total = total + toy(x, k, step)[0]
         x = x + sgd.update(total / F(len(active)), x)
     return x
+
+
+def averaging(case):
+    """Local SGD with slow momentum, in lock-step. Who is through brings its last steps into one more mean."""
+    P = case.workers
+    x, sgd, t = [start() for _ in range(P)], [Sgd(**case.sgd) for _ in range(P)], [0] * P
+    anchor, slow = start(), np.zeros(N, F)
+    while True:
+        since = [0] * P
+        for k in range(P):
+            while t[k] < case.steps[k]:
+                x[k] = x[k] + sgd[k].update(toy(x[k], k, t[k])[0], x[k])
+                t[k] += 1
+                since[k] += 1
+                if t[k] <= case.post or (t[k] - case.post) % case.H == 0:
+                    break
+        active = [k for k in range(P) if since[k]]
+        if not active:
+            return anchor
+        mean = sum(x[k] for k in active) / F(len(active))
+        slow = F(case.beta) * slow + F(case.alpha) * (mean - anchor)
+        anchor = anchor + slow
+        u = sum(sgd[k].u for k in active) / F(len(active))
+        for k in range(P):
+            x[k] = anchor
+            if case.velocity_is == "mean":
+                sgd[k].u = u
+            elif case.velocity_is == "reset":
+                sgd[k].u = np.zeros(N, F)
+
+
+def easgd_worker(me, case, common, log, final):
+    sgd, x = Sgd(**{**case.sgd, **case.own_sgd}), start()
+    for t in range(1, case.steps[me] + 1):
+        yield
+        x = x + sgd.update(toy(x, me, t - 1)[0], x)
+        if t % case.tau:
+            log.append((0, 1.0))
+            continue
+        d = F(case.alpha) * (x - common.theta)
+        x = x - d
+        common.theta = common.theta + d
+        common.issued += 1
+        common.done += 1
+        log.append((0, case.alpha))
+    yield
+    common.retired[me] = True
+    while not all(common.retired):
+        yield
 
 
 MASK = (1 << 64) - 1
@@ -140,6 +272,7 @@ class Boards:
     def __init__(self, workers):
         self.shown = [[] for _ in range(workers)]  # of each rank all publications: step, f, x
         self.retired = [False] * workers
+        self.x, self.changes = [start() for _ in range(workers)], [0] * workers  # of live models
 
 
 def nosync_worker(me, case, common, log, final):
@@ -194,6 +327,98 @@ def nosync_worker(me, case, common, log, final):
         yield
 
 
+def dpsgd_worker(me, case, common, log, final):
+    P, sgd, x = case.workers, Sgd(**case.sgd), start()
+    ring = {(me - 1) % P, (me + 1) % P} - {me}
+    for t in range(1, case.steps[me] + 1):
+        yield
+        u = sgd.update(toy(x, me, t - 1)[0], x)
+        common.shown[me].append((t, 0, x))
+        for r in sorted(ring, key=lambda r: (me - 1) % P != r):
+            while len(common.shown[r]) < t and not common.retired[r]:
+                yield
+        seen = [common.shown[r][min(t, len(common.shown[r])) - 1] for r in ring if common.shown[r]]
+        x = sum((y for _, _, y in seen), x) / F(len(seen) + 1) + u
+        log.append((max([t - s for s, _, _ in seen] + [0]), 1.0))
+    final[me] = x
+    yield
+    common.retired[me] = True
+    while not all(common.retired):
+        yield
+
+
+def lsgd_worker(me, case, common, log, final):
+    P, sgd, x, f = case.workers, Sgd(**case.sgd), start(), F(0)
+    for t in range(1, case.steps[me] + 1):
+        yield
+        g, loss = toy(x, me, t - 1)
+        f = loss if t == 1 else F(0.9) * f + (F(1) - F(0.9)) * loss
+        x = x + sgd.update(g, x)
+        age = 0
+        if (t + me * case.tau // P) % case.tau == 0:
+            common.shown[me].append((t, f, x))
+            step, _, leader = min((shown[-1] for shown in common.shown if shown), key=lambda sight: sight[1])
+            if leader is not x:
+                x, age = x + F(case.p[0]) * (leader - x), max(0, t - step)
+        log.append((age, 1.0))
+    final[me] = x
+    yield
+    common.retired[me] = True
+    while not all(common.retired):
+        yield
+
+
+def sgp_worker(me, case, common, log, final):
+    P, sgd, x, w = case.workers, Sgd(**case.sgd), start(), F(1)
+    hops = 1 + int(math.log2(P - 1))
+    for t in range(1, case.steps[me] + 1):
+        yield
+        z = x / w
+        x = x + sgd.update(toy(z, me, t - 1)[0], z)
+        if t > 2:  # the one that was to take my publication t − 2
+            taker = (me + 2 ** ((t - 3) % hops)) % P
+            while len(common.shown[taker]) < t - 1 and not common.retired[taker]:
+                yield
+        common.shown[me].append((x, w))
+        giver, taker = (me - 2 ** ((t - 1) % hops)) % P, (me + 2 ** ((t - 1) % hops)) % P
+        for r in (giver, taker):
+            while len(common.shown[r]) < t and not common.retired[r]:
+                yield
+        if len(common.shown[taker]) >= t:
+            x, w = x / F(2), w / F(2)
+        if len(common.shown[giver]) >= t:
+            y, v = common.shown[giver][t - 1]
+            x, w = x + y / F(2), w + v / F(2)
+        log.append((0, 1.0))
+    final[me] = x / w
+    yield
+    common.retired[me] = True
+    while not all(common.retired):
+        yield
+
+
+def adpsgd_worker(me, case, common, log, final):
+    P, sgd, changes = case.workers, Sgd(**case.sgd), 0
+    draw = RandomStream(1, "adpsgd neighbour", me)
+    ring = sorted({(me - 1) % P, (me + 1) % P} - {me}, key=lambda r: (me - 1) % P != r)
+    others = ring if case.ring else [r for r in range(P) if r != me]
+    x = start()
+    for t in range(case.steps[me]):
+        yield
+        u = sgd.update(toy(x, me, t)[0], x)
+        log.append((common.changes[me] - changes, 1.0))
+        j = others[draw.below(len(others))]
+        mean = (common.x[me] + common.x[j]) / F(2)
+        common.x[me], common.x[j] = mean + u, mean
+        common.changes[j] += 1
+        x, changes = common.x[me], common.changes[me]
+    yield
+    common.retired[me] = True
+    while not all(common.retired):
+        yield
+    final[me] = common.x[me]
+
+
 class Case:
     def __init__(self, spec, workers=3, servers=0, steps=(20, 17, 13), sgd=None, **rule):
         self.spec, self.workers, self.servers, self.steps = spec, workers, servers, steps
@@ -201,21 +426,32 @@ class Case:
         self.weight, self.drop, self.lead = (lambda s, P: 1.0), math.inf, math.inf
         self.period, self.trigger = 10**9, "iterations"  # longer than any run here
         self.tau, self.target, self.p, self.velocity, self.wait = 16, "mean", (0.01, 0.5), False, False
+        self.H, self.post, self.beta, self.alpha, self.velocity_is = 8, 0, 0, 1, "keep"
+        self.own_sgd, self.ring = {}, True
+        self.group, self.sync, self.correct, self.n_push, self.n_fetch, self.server_momentum = 1, False, None, 1, 1, False
         self.__dict__.update(rule)
+
+
+LOCK_STEP = {"bsp": bsp, "localsgd": averaging, "slowmo": averaging, "bmuf": averaging}
+CENTRED = {"easgd": easgd_worker, "eamsgd": easgd_worker}
+CENTRED.update(dict.fromkeys(("backup", "downpour", "softsync", "dcasgd", "gapaware"), served_worker))
+OWN_MODELS = {"nosync": nosync_worker, "dpsgd": dpsgd_worker, "lsgd": lsgd_worker, "sgp": sgp_worker,
+              "adpsgd": adpsgd_worker}
 
 
 def run(case, seed):
     """Prints the case. Line by line: what the C++ has to set, the script, then what it must find."""
     final, logs, script = {}, [[] for _ in range(case.workers)], []
-    if case.spec.startswith("bsp"):
-        final = {0: bsp(case)}  # one model for all
+    name = case.spec.partition(":")[0]
+    if name in LOCK_STEP:
+        final = {0: LOCK_STEP[name](case)}  # one model for all
     else:
-        own = case.spec.startswith("nosync")
+        own = name in OWN_MODELS
+        worker = OWN_MODELS.get(name) or CENTRED.get(name, shared_worker)
+        if case.server_momentum:
+            worker = served_worker
         common = (Boards if own else Shared)(case.workers)
-        if own:
-            turns = [nosync_worker(k, case, common, logs[k], final) for k in range(case.workers)]
-        else:
-            turns = [shared_worker(k, case, common, logs[k]) for k in range(case.workers)]
+        turns = [worker(k, case, common, logs[k], final) for k in range(case.workers)]
         for turn in turns:
             next(turn)  # up to the first exchange
         alive, dice = list(range(case.workers)), random.Random(seed)
@@ -231,7 +467,7 @@ def run(case, seed):
             final = {0: common.theta}
     sgd = {"momentum": 0.0, "decay": 0.0, "nesterov": False, "rate": 0.05, **case.sgd}
     print("case", case.spec, case.workers, case.servers)
-    print("sgd", sgd["momentum"], sgd["decay"], int(sgd["nesterov"]), sgd["rate"])
+    print("sgd", sgd["momentum"], sgd["decay"], int(sgd["nesterov"]), sgd["rate"], int(case.server_momentum))
     print("steps", *case.steps)
     print("script", *script)
     for log in logs:
@@ -276,6 +512,30 @@ def main():
                  weight=WEIGHTS["inverse"]),
             Case("wasp:weight=drop,R=3,period=5", sgd=sgd, period=5, drop=3, weight=WEIGHTS["constant"]),
             Case("bsp", sgd=sgd),
+            Case("backup", sgd=sgd, group=2, sync=True, drop=1),
+            Case("backup:b=0", sgd=sgd, group=3, sync=True, drop=1),
+            Case("backup:b=2,servers=1", sgd=sgd, group=1, sync=True, drop=1, servers=1),
+            Case("downpour:n_push=3,n_fetch=4", sgd=sgd, n_push=3, n_fetch=4),
+            Case("downpour", sgd=sgd, n_push=5, n_fetch=5),
+            Case("downpour:n_push=1,n_fetch=2", sgd=sgd, n_push=1, n_fetch=2),
+            Case("softsync", sgd=sgd, weight=WEIGHTS["inverse1"]),
+            Case("softsync:n=1", sgd=sgd, weight=WEIGHTS["inverse1"], group=3),
+            Case("softsync:n=1,servers=1", sgd=sgd, weight=WEIGHTS["inverse1"], group=3, servers=1),
+            Case("consgd:S=2", sgd=sgd, lead=2, weight=WEIGHTS["mean"]),
+            Case("dynsgd", sgd=sgd, lead=3, weight=WEIGHTS["inverse"]),
+            Case("dcasgd", sgd=sgd, correct=delay_compensated(2, 0.95)),
+            Case("dcasgd:l0=0.5,m=0.8,servers=1", sgd=sgd, correct=delay_compensated(0.5, 0.8), servers=1),
+            Case("dcasgd:lambda=constant", sgd=sgd, correct=delay_compensated(0.04, None)),
+            Case("gapaware", sgd=sgd, correct=gap_aware(sgd.get("rate", 0.05))),
+            Case("localsgd:H=4", sgd=sgd, H=4),
+            Case("localsgd:H=5,post=6,velocity=reset", sgd=sgd, H=5, post=6, velocity_is="reset"),
+            Case("localsgd:H=3,velocity=mean", sgd=sgd, H=3, velocity_is="mean"),
+            Case("slowmo:H=4", sgd=sgd, H=4, beta=0.5),
+            Case("slowmo:H=3,beta=0.4,alpha=0.8,velocity=reset", sgd=sgd, H=3, beta=0.4, alpha=0.8, velocity_is="reset"),
+            Case("bmuf:H=6", sgd=sgd, H=6, beta=0.875),
+            Case("easgd:tau=3", sgd=sgd, tau=3, alpha=0.3),
+            Case("easgd:tau=1,beta=0.6,servers=1", sgd=sgd, tau=1, alpha=0.2, servers=1),
+            Case("eamsgd:tau=4,mu=0.8", sgd=sgd, tau=4, alpha=0.3, own_sgd={"momentum": 0.8, "nesterov": True}),
         ]
         for workers, steps in ((3, (20, 17, 13)), (4, (14, 13, 12, 11))):
             ring = {"workers": workers, "steps": steps, "sgd": sgd}
@@ -286,9 +546,27 @@ def main():
                 Case("nosync:tau=2,target=random", tau=2, target="random", **ring),
                 Case("nosync:tau=2,target=weighted,p=0.5..0.1", tau=2, target="weighted", p=(0.5, 0.1), **ring),
                 Case("nosync:tau=3,apply=velocity", tau=3, velocity=True, **ring),
+                Case("dpsgd", **ring),
+                Case("adpsgd", **ring),
+                Case("adpsgd:graph=complete", ring=False, **ring),
+                Case("sgp", **ring),
+                Case("lsgd:tau=3,p=0.4", tau=3, p=(0.4, 0.4), **ring),
             ]
     cases += [Case("wasp:period=7", sgd=NESTEROV, period=7, weight=WEIGHTS["inverse"]), Case("bsp", sgd=NESTEROV)]
     cases += [Case(f"wasp:weight={name},period=inf,servers=1", servers=1, weight=w) for name, w in WEIGHTS.items()]
+    for sgd in (HEAVY, NESTEROV):  # momentum at the server
+        kept = {"sgd": sgd, "server_momentum": True}
+        cases += [
+            Case("asp", **kept),
+            Case("ssp:S=1", lead=1, **kept),
+            Case("wasp:period=inf", weight=WEIGHTS["inverse"], **kept),
+            Case("wasp:weight=drop,R=3,period=inf,servers=1", drop=3, servers=1, **kept),
+            Case("backup", group=2, sync=True, drop=1, **kept),
+            Case("downpour:n_push=2,n_fetch=3", n_push=2, n_fetch=3, **kept),
+            Case("softsync:n=1", weight=WEIGHTS["inverse1"], group=3, **kept),
+            Case("dcasgd", correct=delay_compensated(2, 0.95), **kept),
+            Case("gapaware", correct=gap_aware(sgd["rate"]), **kept),
+        ]
     for seed, case in enumerate(cases):
         run(case, seed)
 

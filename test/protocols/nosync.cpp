@@ -129,7 +129,7 @@ TEST(RanksNosync, AModelOfNansIsSkippedAndCounted) {
 TEST(RanksNosync, OldNeighboursAreSkippedUntilTheyHaveFinished) {
     on_ranks({2}, [](Cluster& cluster) {
         const std::vector<int> script{1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1};
-        test::TurnTakingCluster turns(cluster, script);
+        TurnTakingCluster turns(cluster, script);
         const auto trained = train(turns, {.spec = "nosync:tau=1,max_age=3",
                                            .steps = cluster.rank() == 0 ? 10 : 1,
                                            .turns = &turns});

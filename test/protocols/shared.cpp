@@ -250,7 +250,7 @@ TEST(RanksSharedWeights, DroppedGradientsLeaveNoTrace) {
         for (int rank = 1; rank < cluster.size(); ++rank) script.push_back(rank);
         for (int round = 0; round < 2; ++round)  // finish(): retire, then see that all have
             for (int rank = 0; rank < cluster.size(); ++rank) script.push_back(rank);
-        test::TurnTakingCluster turns(cluster, script);
+        TurnTakingCluster turns(cluster, script);
         const Training training{.spec = "wasp:weight=drop,R=5,period=inf",
                                 .sgd = optimisers[1],
                                 .steps = cluster.rank() == 0 ? 10 : 1,

@@ -13,7 +13,10 @@
 namespace wasp {
 namespace {
 
-const std::vector<std::string> names{"serial", "bsp", "asp", "ssp", "wasp", "nosync"};
+const std::vector<std::string> names{"serial",   "bsp",    "backup", "asp",    "downpour", "ssp",
+                                     "softsync", "consgd", "dynsgd", "dcasgd", "gapaware", "wasp",
+                                     "localsgd", "slowmo", "bmuf",   "easgd",  "eamsgd",   "nosync",
+                                     "dpsgd",    "adpsgd", "sgp",    "lsgd"};
 
 /// The message that `spec` is refused with; it must be a usage error of one line.
 std::string refusal(const std::string& spec) {
@@ -51,6 +54,15 @@ TEST(ProtocolSpecs, Facts) {
     EXPECT_FALSE(apart.full_shards);
 }
 
+TEST(ProtocolSpecs, WhoCanKeepMomentumAtTheServer) {
+    for (const char* name : {"serial", "bsp", "backup", "asp", "downpour", "ssp", "softsync",
+                             "consgd", "dynsgd", "dcasgd", "gapaware", "wasp"})
+        EXPECT_TRUE(protocol_facts(name).server_momentum) << name;
+    for (const char* name : {"localsgd", "slowmo", "bmuf", "easgd", "eamsgd", "nosync", "dpsgd",
+                             "adpsgd", "sgp", "lsgd"})
+        EXPECT_FALSE(protocol_facts(name).server_momentum) << name;
+}
+
 TEST(ProtocolSpecs, EveryValueThatTheHelpNamesIsAccepted) {
     for (const char* spec : {"wasp:weight=inverse",
                              "wasp:weight=inverse1",
@@ -82,14 +94,31 @@ TEST(ProtocolSpecs, EveryValueThatTheHelpNamesIsAccepted) {
                              "nosync:target=weighted",
                              "nosync:apply=velocity",
                              "nosync:exchange=sendrecv",
-                             "nosync:max_age=100,ema=0"})
+                             "nosync:max_age=100,ema=0",
+                             "backup:b=0",
+                             "downpour:n_push=1,n_fetch=7",
+                             "softsync:n=1",
+                             "softsync:n=inf,servers=1",
+                             "consgd:S=0",
+                             "dynsgd:S=5",
+                             "dcasgd:l0=1,m=0.9",
+                             "dcasgd:lambda=constant,l=0.1",
+                             "gapaware:r=0.9",
+                             "localsgd:H=1,post=100",
+                             "localsgd:velocity=mean",
+                             "slowmo:beta=0,alpha=0.5,velocity=reset",
+                             "bmuf:H=10",
+                             "easgd:tau=1,beta=1,servers=1",
+                             "eamsgd:mu=0.9",
+                             "adpsgd:graph=complete",
+                             "lsgd:tau=4,p=0.5..0.1,ema=0"})
         EXPECT_NO_THROW(protocol_facts(spec)) << spec;
 }
 
 TEST(ProtocolSpecs, UnknownNamesAreAnsweredWithTheNearest) {
     refused_with("wsap", {"unknown protocol 'wsap'", "did you mean 'wasp'", "nosync"});
     refused_with("nosink", {"did you mean 'nosync'"});
-    refused_with("zzzzzz", {"unknown protocol", "known: serial, bsp, asp, ssp, wasp, nosync"});
+    refused_with("zzzzzz", {"unknown protocol", "known: serial, bsp, backup, asp"});
     refused_with("wasp:perod=3", {"'perod'", "did you mean 'period'"});
     refused_with("wasp:wieght=inverse", {"did you mean 'weight'"});
     refused_with("wasp:weight=invers", {"'invers'", "did you mean 'inverse'"});
@@ -128,6 +157,15 @@ TEST(ProtocolSpecs, ValuesOutsideTheirRange) {
     refused_with("nosync:p=0.1..", {"p='0.1..'"});
     refused_with("nosync:p=..", {"p='..'"});
     refused_with("nosync:ema=1", {"ema='1'"});
+    refused_with("backup:b=-1", {"b='-1'"});
+    refused_with("downpour:n_push=0", {"n_push='0'"});
+    refused_with("softsync:n=0", {"n='0'"});
+    refused_with("dcasgd:m=1", {"m='1'"});
+    refused_with("dcasgd:l=0.1", {"'l'"});
+    refused_with("localsgd:H=0", {"H='0'"});
+    refused_with("slowmo:beta=1", {"beta='1'"});
+    refused_with("easgd:beta=1.1", {"beta='1.1'"});
+    refused_with("eamsgd:mu=1", {"mu='1'"});
 }
 
 TEST(ProtocolSpecs, MalformedTwiceAndMissing) {
@@ -182,10 +220,26 @@ TEST(ProtocolSpecs, Teams) {
 TEST(ProtocolSpecs, HelpHasEveryProtocolKeyAndSource) {
     const std::string help = protocol_help();
     for (const auto& name : names) EXPECT_NE(help.find("\n" + name + " "), std::string::npos);
-    for (const char* part :
-         {"period=50", "weight=inverse", "trigger=iterations", "servers=0", "S=3", "scale=1",
-          "tau=16", "p=0.01..0.5", "max_age=inf", "target=mean", "reconstruction",
-          "10.1007/978-3-030-05054-2_32", "10.1007/978-3-030-01421-6_58", "Ho et al. 2013"})
+    for (const char* part : {"period=50",
+                             "weight=inverse",
+                             "trigger=iterations",
+                             "servers=0",
+                             "S=3",
+                             "scale=1",
+                             "tau=16",
+                             "H=8",
+                             "H=48",
+                             "beta=0.875",
+                             "mu=0.99",
+                             "graph=ring",
+                             "velocity=keep",
+                             "p=0.01..0.5",
+                             "max_age=inf",
+                             "target=mean",
+                             "reconstruction",
+                             "10.1007/978-3-030-05054-2_32",
+                             "10.1007/978-3-030-01421-6_58",
+                             "Ho et al. 2013"})
         EXPECT_NE(help.find(part), std::string::npos) << part;
 }
 

@@ -29,11 +29,13 @@ Trained train(Cluster& cluster, const Training& training) {
     Sgd sgd(training.n, training.sgd);
     sgd.set_learning_rate(training.rate);
     const auto planned = training.planned_steps > 0 ? training.planned_steps : training.steps;
-    const auto protocol = make_protocol(training.spec, {.cluster = cluster,
-                                                        .sgd = sgd,
-                                                        .weights = toy.weights,
-                                                        .seed = training.seed,
-                                                        .planned_steps = planned});
+    const auto protocol =
+        make_protocol(training.spec, {.cluster = cluster,
+                                      .sgd = sgd,
+                                      .weights = toy.weights,
+                                      .seed = training.seed,
+                                      .planned_steps = planned,
+                                      .momentum_at_server = training.momentum_at_server});
     if (training.start) training.start(toy);
     const Team team = protocol_facts(training.spec).team(cluster.rank(), cluster.size());
     Trained trained;

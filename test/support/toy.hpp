@@ -11,7 +11,7 @@
 
 #include "cluster/cluster.hpp"
 #include "protocols/protocol.hpp"
-#include "support/turns.hpp"
+#include "protocols/turns.hpp"
 
 namespace wasp::test {
 
@@ -27,6 +27,7 @@ struct Toy {
 struct Training {
     std::string spec = {};
     SgdSetup sgd = {};
+    bool momentum_at_server = false;
     float rate = 0.05F;
     std::int64_t steps = 20;         ///< of this rank
     std::int64_t planned_steps = 0;  ///< 0: steps

@@ -1,31 +1,36 @@
-/// Ranks that take turns as a script says, so that asynchronous protocols can be tested without
-/// luck: of those between begin() and end() only the one whose turn it is runs, and where it has to
-/// wait for others it hands its turn on.
+/// Ranks that take turns: of those between begin() and end() only the one whose turn it is runs,
+/// and where it has to wait for others it hands its turn on. Whose turn it was can be noted down
+/// and followed again: an asynchronous run is then the same to the bit. Tests write such scripts
+/// themselves.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cluster/cluster.hpp"
 
-namespace wasp::test {
+namespace wasp {
 
 class TurnTakingCluster final : public Cluster {
 public:
-    /// Collective. script: whose turn it is, by rank; after its end nobody waits for a turn.
-    TurnTakingCluster(Cluster& cluster, std::vector<int> script)
-        : cluster_(cluster), script_(std::move(script)), turn_(cluster.make_counters(1)) {}
+    /// Collective. Follow a script: whose turn it is, by rank; after its end nobody waits for a
+    /// turn.   Error, later: a rank that does not come for its turn has stalled.
+    TurnTakingCluster(Cluster& cluster, std::vector<int> script);
 
-    void begin() { take_turn(); }
+    /// Collective. Whoever comes first has the next turn; my_turns() says which I had.
+    explicit TurnTakingCluster(Cluster& cluster);
+
+    void begin();
     void end() { hand_on(); }
-    bool script_is_done() { return position() >= script_.size(); }
+    bool script_is_done();
 
-    void yield(double waited_seconds) override {
-        if (!my_turn_) return cluster_.yield(waited_seconds);
-        hand_on();
-        take_turn();
-    }
+    /// Of those that changed something: their numbers, ascending.
+    std::span<const std::int64_t> my_turns() const { return my_turns_; }
+
+    void yield(double waited_seconds) override;
 
     // Nobody can be waited for in turns where all must come: the turn is given up for good.
     void barrier() override { free().barrier(); }
@@ -53,30 +58,24 @@ public:
     void check_alive() override { cluster_.check_alive(); }
 
 private:
-    std::size_t position() { return static_cast<std::size_t>(turn_->read(0, 0)); }
-    void take_turn() {
-        wait_until(
-            cluster_,
-            [&] {
-                const std::size_t turn = position();
-                my_turn_ = turn < script_.size() && script_[turn] == cluster_.rank();
-                return my_turn_ || turn >= script_.size();
-            },
-            [&] { return "turn " + std::to_string(position()) + " of the script"; });
-    }
-    void hand_on() {
-        if (my_turn_) turn_->fetch_add(0, 0, 1);
-        my_turn_ = false;
-    }
+    enum : std::size_t { tickets, done, counters };
+    static constexpr int keeper = 0;
+
+    std::int64_t turns_done() { return turns_->read(keeper, done); }
+    void take_turn();
+    void take_scripted_turn();
+    void hand_on();
     Cluster& free() {
         hand_on();
         return cluster_;
     }
 
     Cluster& cluster_;
+    bool records_;
     std::vector<int> script_;
-    std::unique_ptr<Counters> turn_;  // on rank 0: how much of the script is done
+    std::unique_ptr<Counters> turns_;
+    std::vector<std::int64_t> my_turns_;
     bool my_turn_ = false;
 };
 
-}  // namespace wasp::test
+}  // namespace wasp

@@ -1,0 +1,72 @@
+#include "protocols/turns.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace wasp {
+
+TurnTakingCluster::TurnTakingCluster(Cluster& cluster, std::vector<int> script)
+    : cluster_(cluster),
+      records_(false),
+      script_(std::move(script)),
+      turns_(cluster.make_counters(counters)) {
+    set_stall_seconds(cluster.stall_seconds());
+}
+
+TurnTakingCluster::TurnTakingCluster(Cluster& cluster)
+    : cluster_(cluster), records_(true), turns_(cluster.make_counters(counters)) {
+    set_stall_seconds(cluster.stall_seconds());
+}
+
+void TurnTakingCluster::begin() {
+    take_turn();
+}
+
+bool TurnTakingCluster::script_is_done() {
+    return turns_done() >= static_cast<std::int64_t>(script_.size());
+}
+
+/// A wait that goes on has changed nothing in the turn that it is given up with: that one is
+/// forgotten, so that waiting takes one turn however often it looked.
+void TurnTakingCluster::yield(double waited_seconds) {
+    if (!my_turn_) return cluster_.yield(waited_seconds);
+    if (records_ && waited_seconds > 0) my_turns_.pop_back();
+    hand_on();
+    if (records_) cluster_.yield(waited_seconds);
+    take_turn();
+}
+
+void TurnTakingCluster::take_turn() {
+    if (!records_) return take_scripted_turn();
+    const std::int64_t ticket = turns_->fetch_add(keeper, tickets, 1);
+    wait_until(
+        cluster_, [&] { return turns_done() == ticket; },
+        [&] { return fmt::format("{} turn(s) before mine", ticket - turns_done()); },
+        [this] { return turns_done(); });
+    my_turns_.push_back(ticket);
+    my_turn_ = true;
+}
+
+void TurnTakingCluster::take_scripted_turn() {
+    wait_until(
+        cluster_,
+        [&] {
+            const auto turn = static_cast<std::size_t>(turns_done());
+            my_turn_ = turn < script_.size() && script_[turn] == cluster_.rank();
+            return my_turn_ || turn >= script_.size();
+        },
+        [&] {
+            const auto turn = static_cast<std::size_t>(turns_done());
+            return fmt::format("rank {} to take turn {} of the schedule",
+                               turn < script_.size() ? script_[turn] : -1, turn);
+        },
+        [this] { return turns_done(); });
+}
+
+void TurnTakingCluster::hand_on() {
+    if (my_turn_) turns_->fetch_add(keeper, done, 1);
+    my_turn_ = false;
+}
+
+}  // namespace wasp
