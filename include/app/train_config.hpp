@@ -29,6 +29,11 @@ enum class Evaluation {
     none
 };
 
+/// What the learning rate is multiplied with: 1, 1/P, √P or P.
+enum class RateScale { none, mean, sqrt, linear };
+
+enum class MomentumAt { worker, server };
+
 struct TrainConfig {
     std::string data, model = "lenet5", protocol = "wasp";
     std::string init, save_model;  ///< model files; empty: none
@@ -38,7 +43,9 @@ struct TrainConfig {
     std::int64_t batch = 64;                               ///< images per worker
     double learning_rate = 0.01, warmup = 0;               ///< warmup: epochs
     std::string schedule = "constant";
+    RateScale rate_scale = RateScale::none;
     double momentum = 0.9, weight_decay = 0;
+    MomentumAt momentum_at = MomentumAt::worker;
     bool nesterov = false;
     std::int64_t seed = 1;
     Initialisation initialisation = Initialisation::pytorch;
@@ -56,6 +63,8 @@ struct TrainConfig {
     bool unique = false;
     std::optional<std::int64_t> record_every;  ///< steps; empty: chosen from the run's length
     std::string progress = "auto";
+    std::string straggler;                ///< who is slowed down on purpose; empty: nobody
+    std::string record_schedule, replay;  ///< files with the order of events; empty: none
 
     std::string cluster = "mpi";          ///< or "threads:N"
     std::optional<std::int64_t> threads;  ///< of each rank; empty: its share of the node's cores

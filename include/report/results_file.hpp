@@ -38,6 +38,7 @@ struct RankRow {
     int socket = -1;                      ///< -1: unknown, or not bound to one
     std::string cpus;                     ///< that it is bound to, e.g. "0-3"
     double weight_sum = 0;                ///< Σ w over the rank's updates
+    double held_up = 0;                   ///< seconds, by --straggler; part of compute
 };
 
 struct ModelRow {      ///< one of the final models

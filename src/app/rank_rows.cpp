@@ -13,7 +13,7 @@ void for_each_field(Row& row, Visit visit) {
     visit(row.node), visit(row.socket), visit(row.threads);
     visit(row.samples), visit(row.updates), visit(row.weight_sum);
     visit(row.compute), visit(row.pull), visit(row.push), visit(row.wait);
-    visit(row.poll), visit(row.data);
+    visit(row.poll), visit(row.data), visit(row.held_up);
     visit(row.bytes), visit(row.dropped);
     visit(row.staleness), visit(row.steps);
 }

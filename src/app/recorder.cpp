@@ -27,6 +27,7 @@ void Recorder::add(const Step& step) {
     row_.data += step.data;
     row_.compute += step.compute;
     row_.poll += step.poll;
+    row_.held_up += step.held_up;
     row_.pull += exchange.pull_seconds;
     row_.push += exchange.push_seconds;
     row_.wait += exchange.wait_seconds;

@@ -14,6 +14,7 @@ namespace wasp {
 struct Step {
     double end = 0;  ///< seconds of training time
     double data = 0, compute = 0, poll = 0;
+    double held_up = 0;  ///< on purpose; part of compute
     float loss = 0;
     std::int64_t samples = 0;
     Exchange exchange;

@@ -19,6 +19,7 @@
 #include "report/provenance.hpp"
 #include "report/summary.hpp"
 #include "run.hpp"
+#include "schedule_file.hpp"
 #include "signals.hpp"
 #include "tensor/kernels.hpp"
 #include "tensor/vector_ops.hpp"
@@ -34,6 +35,8 @@ namespace {
 void check_files(const TrainConfig& config) {
     if (!config.unique) check_can_create(config.out, "--out");
     if (!config.save_model.empty()) check_can_create(config.save_model, "--save-model");
+    if (!config.record_schedule.empty())
+        check_can_create(config.record_schedule, "--record-schedule");
 }
 
 std::int64_t choose_threads(Cluster& cluster, std::optional<std::int64_t> given) {
@@ -130,10 +133,16 @@ std::unique_ptr<Journal> open_journal(const Run& run, const RankRow& place,
 }
 
 /// Collective. Train, evaluate what was put off, and write everything.
-Verdict train_and_report(Run& run, const RankRow& place, Journal* journal) {
+Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const Schedule* replay) {
     Evaluations evaluations(run);
-    TrainLoop loop(run, evaluations, journal, place);
+    TrainLoop loop(run, evaluations, journal, place, replay);
     const Ending ending = loop.run();
+    if (!run.config.record_schedule.empty()) {
+        const Schedule schedule = loop.schedule(run.first_worker());
+        collectively(run.cluster, [&] {
+            if (journal != nullptr) write_schedule(run.config.record_schedule, schedule);
+        });
+    }
     const Verdict verdict = judge(run, ending);
     auto rows = gather_rows(run.cluster, loop.recorder().row(), run.first_worker());
     const auto write = [&](Attributes summary) {
@@ -187,6 +196,8 @@ void train(Cluster& cluster, const TrainConfig& given, std::string_view command_
     config.threads = choose_threads(cluster, config.threads);
     use_threads(static_cast<int>(*config.threads));
 
+    std::optional<Schedule> replay;
+    if (!config.replay.empty()) replay = read_schedule(cluster, config.replay, config.protocol);
     const Dataset dataset = load_dataset(config.data, cluster);
     Holdout holdout;
     collectively(cluster, [&] { holdout = complete(config, facts, team, dataset); });
@@ -198,7 +209,7 @@ void train(Cluster& cluster, const TrainConfig& given, std::string_view command_
     const auto journal = open_journal(run, place, command_line);
     Verdict verdict;
     try {
-        verdict = train_and_report(run, place, journal.get());
+        verdict = train_and_report(run, place, journal.get(), replay ? &*replay : nullptr);
     } catch (...) {
         if (journal) journal->write_failed();
         throw;

@@ -10,6 +10,7 @@
 #include "cluster_choice.hpp"
 #include "protocols/learning_rate.hpp"
 #include "protocols/protocol.hpp"
+#include "straggler.hpp"
 
 namespace wasp {
 
@@ -40,6 +41,15 @@ void check_method(const TrainConfig& config, const ProtocolFacts& facts) {
             "--validation 0: {} chooses among the workers' models by validation loss; hold out "
             "some images",
             facts.name);
+}
+
+void check_experiment(const TrainConfig& config, const ProtocolFacts& facts) {
+    REQUIRE(config.momentum_at == MomentumAt::worker || facts.server_momentum,
+            "--momentum-at server: {} has no server; each worker keeps its own momentum",
+            facts.name);
+    REQUIRE(config.record_schedule.empty() || config.replay.empty(),
+            "--record-schedule and --replay contradict each other: give one");
+    static_cast<void>(Straggler(config.straggler, {}, std::numeric_limits<int>::max()));
 }
 
 void check_evaluation(const TrainConfig& config) {
@@ -79,6 +89,7 @@ void check(const TrainConfig& config) {
         LearningRate(config.schedule, config.learning_rate, config.warmup, 1);
     static_cast<void>(known_schedule);
     check_method(config, facts);
+    check_experiment(config, facts);
     check_evaluation(config);
     REQUIRE(config.save_model.empty() || config.save_model != config.out,
             "--out and --save-model are the same file '{}'", config.out);

@@ -1,5 +1,6 @@
 #include "train_loop.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "signals.hpp"
@@ -14,9 +15,24 @@ SgdSetup sgd_setup(const TrainConfig& config) {
             .nesterov = config.nesterov};
 }
 
+double scale_of(RateScale scale, double workers) {
+    switch (scale) {
+        case RateScale::mean:
+            return 1 / workers;
+        case RateScale::sqrt:
+            return std::sqrt(workers);
+        case RateScale::linear:
+            return workers;
+        case RateScale::none:
+            break;
+    }
+    return 1;
+}
+
 }  // namespace
 
-TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, Journal* journal, RankRow place)
+TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, Journal* journal, RankRow place,
+                     const Schedule* replay)
     : run_(run),
       evaluations_(evaluations),
       journal_(journal),
@@ -26,14 +42,24 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, Journal* journal, RankR
       recorder_(std::move(place), *run.config.record_every, plan_.steps()),
       maker_(run.dataset, run.dataset.train),
       rate_(run.config.schedule, run.config.learning_rate, run.config.warmup, plan_.epochs()),
+      rate_scale_(scale_of(run.config.rate_scale, run.team.workers)),
+      straggler_(run.config.straggler, run.cluster.place(), run.cluster.size()),
+      last_step_(plan_.steps()),
       sgd_(run.model.weights().size(), sgd_setup(run.config)),
-      protocol_(
-          make_protocol(run.config.protocol, {.cluster = run.cluster,
-                                              .sgd = sgd_,
-                                              .weights = run.model.weights(),
-                                              .seed = static_cast<std::uint64_t>(run.config.seed),
-                                              .planned_steps = plan_.steps()})),
       images_(static_cast<std::size_t>(run.config.batch)) {
+    if (replay != nullptr) {
+        turns_.emplace(run.cluster, replay->turns);
+        last_step_ = replay->steps[static_cast<std::size_t>(run.cluster.rank())];
+    } else if (!run.config.record_schedule.empty()) {
+        turns_.emplace(run.cluster);
+    }
+    protocol_ = make_protocol(run.config.protocol,
+                              {.cluster = turns_ ? static_cast<Cluster&>(*turns_) : run.cluster,
+                               .sgd = sgd_,
+                               .weights = run.model.weights(),
+                               .seed = static_cast<std::uint64_t>(run.config.seed),
+                               .planned_steps = plan_.steps(),
+                               .momentum_at_server = run.config.momentum_at == MomentumAt::server});
     if (run.cluster.place().nodes == 1) return;  // there, nobody needs my help
     run.model.set_between_layers([this] {
         const Stopwatch watch;
@@ -46,15 +72,29 @@ Ending TrainLoop::run() {
     run_.cluster.barrier();
     start_ = run_.cluster.seconds();
     Ending ending = run_.team.worker ? train() : Ending{};
-    protocol_->finish({run_.model.weights(), run_.model.gradients()});
+    in_turn([this] { protocol_->finish({run_.model.weights(), run_.model.gradients()}); });
     ending.seconds = training_seconds();
     if (run_.team.worker) run_.control.done();
     run_.control.wait_until_all_done();
     return ending;
 }
 
+/// Of those who train, where they take turns.
+template <class Work>
+void TrainLoop::in_turn(Work work) {
+    const bool takes_turns = turns_ && run_.team.worker;
+    if (takes_turns) turns_->begin();
+    work();
+    if (takes_turns) turns_->end();
+}
+
+Schedule TrainLoop::schedule(int root) {
+    return gather_schedule(run_.cluster, run_.config.protocol, recorder_.steps(),
+                           turns_->my_turns(), root);
+}
+
 Ending TrainLoop::train() {
-    for (std::int64_t step = 0; step < plan_.steps(); ++step) {
+    for (std::int64_t step = 0; step < last_step_; ++step) {
         run_.control.wait_while_paused();
         if (const auto reason = reason_to_stop()) return {*reason, step};
 
@@ -68,14 +108,14 @@ Ending TrainLoop::train() {
         run_.control.add_samples(record.samples);
 
         const std::int64_t steps = step + 1;
-        if (steps == plan_.steps()) break;  // the final model is evaluated when all are done
+        if (steps == last_step_) break;  // the final model is evaluated when all are done
         if (evaluations_.due(steps, plan_.epoch_before(steps), record.end) && evaluate()) {
             run_.control.stop_all();
             return {Reason::target, steps};
         }
         if (journal_ != nullptr) journal_->after_step(recorder_, [&] { return state(steps); });
     }
-    return {Reason::finished, plan_.steps()};
+    return {Reason::finished, last_step_};
 }
 
 std::optional<Reason> TrainLoop::reason_to_stop() {
@@ -90,7 +130,8 @@ std::optional<Reason> TrainLoop::reason_to_stop() {
 Step TrainLoop::compute(std::int64_t step) {
     Step record;
     watch_.lap();
-    sgd_.set_learning_rate(static_cast<float>(rate_.at(plan_.epoch_before(step))));
+    sgd_.set_learning_rate(
+        static_cast<float>(rate_scale_ * rate_.at(plan_.epoch_before(mean_step(step)))));
     const ImageBatch batch = maker_.make(images_of(step));
     record.data = watch_.lap();
 
@@ -98,17 +139,30 @@ Step TrainLoop::compute(std::int64_t step) {
     const Score score = run_.model.train_step(batch);
     record.poll = poll_seconds_;
     record.compute = watch_.lap() - poll_seconds_;
+    record.held_up = straggler_.delay(step, record.compute);
+    if (record.held_up > 0) {
+        linger(run_.cluster, record.held_up);
+        record.compute += watch_.lap();
+    }
     record.loss = static_cast<float>(score.loss());
     record.samples = score.images;
     return record;
 }
 
+/// How far the run is for a schedule of the learning rate: where weights are shared and workers are
+/// at different steps, the steps of all that are in the weights, per worker.
+std::int64_t TrainLoop::mean_step(std::int64_t step) const {
+    const auto of_all = protocol_->gradients_so_far();
+    return of_all ? std::min(*of_all / run_.team.workers, plan_.steps()) : step;
+}
+
 /// The gradient becomes everyone's weights.
 void TrainLoop::exchange(Step& record) {
     const double paused_before = run_.control.paused_seconds();
-    record.exchange =
-        protocol_->exchange({run_.model.weights(), run_.model.gradients()}, record.loss);
     Exchange& done = record.exchange;
+    in_turn([&] {
+        done = protocol_->exchange({run_.model.weights(), run_.model.gradients()}, record.loss);
+    });
     const double paused = run_.control.paused_seconds() - paused_before;
     // What the protocol did neither with others nor for them is arithmetic.
     record.compute +=
@@ -130,7 +184,10 @@ bool TrainLoop::diverged(float loss) const {
 
 /// Returns whether the run is to stop as its target is reached.
 bool TrainLoop::evaluate() {
+    auto result = protocol_->result_so_far();
+    std::ranges::swap_ranges(result, run_.model.weights());  // where it is none, nothing is swapped
     const auto row = evaluations_.take(row_now());
+    std::ranges::swap_ranges(result, run_.model.weights());
     if (!row) return false;
     accuracy_ = row->test_accuracy;
     if (journal_ != nullptr) journal_->add(*row, recorder_);

@@ -12,8 +12,11 @@
 #include "plan.hpp"
 #include "protocols/learning_rate.hpp"
 #include "protocols/sgd.hpp"
+#include "protocols/turns.hpp"
 #include "recorder.hpp"
 #include "run.hpp"
+#include "schedule_file.hpp"
+#include "straggler.hpp"
 
 namespace wasp {
 
@@ -35,8 +38,9 @@ struct Ending {
 
 class TrainLoop {
 public:
-    /// Collective. journal: on the first worker's rank; elsewhere null.
-    TrainLoop(Run& run, Evaluations& evaluations, Journal* journal, RankRow place);
+    /// Collective. journal: on the first worker's rank; elsewhere null. replay: null for none.
+    TrainLoop(Run& run, Evaluations& evaluations, Journal* journal, RankRow place,
+              const Schedule* replay);
 
     /// Collective: workers train, servers serve. On return run.model holds this rank's result.
     Ending run();
@@ -46,8 +50,14 @@ public:
 
     const Recorder& recorder() const { return recorder_; }
 
+    /// Collective, after run(). On rank `root`: whose turn it was, with --record-schedule.
+    Schedule schedule(int root);
+
 private:
     Ending train();
+    template <class Work>
+    void in_turn(Work work);
+    std::int64_t mean_step(std::int64_t step) const;
     std::optional<Reason> reason_to_stop();
     Step compute(std::int64_t step);
     void exchange(Step& record);
@@ -65,7 +75,11 @@ private:
     Recorder recorder_;
     BatchMaker maker_;
     LearningRate rate_;
+    double rate_scale_;
+    Straggler straggler_;
+    std::int64_t last_step_;  // that this run makes, and one more
     Sgd sgd_;
+    std::optional<TurnTakingCluster> turns_;
     std::unique_ptr<Protocol> protocol_;
     std::vector<std::uint32_t> images_;  // of the batch, where some are held out
     Stopwatch watch_;

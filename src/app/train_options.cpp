@@ -38,9 +38,18 @@ void add_method(OptionTable& table, TrainConfig& config) {
     table.number("lr", config.learning_rate, {0}, "learning rate");
     table.text("lr-schedule", config.schedule, "SPEC",
                "constant, step:every=E,factor=F, cosine[:floor=X] or poly[:power=P]");
+    table.choice<RateScale>("lr-scale", config.rate_scale,
+                            {{"none", RateScale::none},
+                             {"mean", RateScale::mean},
+                             {"sqrt", RateScale::sqrt},
+                             {"linear", RateScale::linear}},
+                            "times 1, 1/P, √P or P, P workers");
     table.number("warmup", config.warmup, {0},
                  "epochs in which the learning rate rises from a tenth");
     table.number("momentum", config.momentum, {0, 0.9999}, "0: none");
+    table.choice<MomentumAt>("momentum-at", config.momentum_at,
+                             {{"worker", MomentumAt::worker}, {"server", MomentumAt::server}},
+                             "a velocity for each worker, or one for the shared weights");
     table.flag("nesterov", config.nesterov, "Nesterov's momentum");
     table.number("weight-decay", config.weight_decay, {0}, "added to the gradient, times weights");
     table.choice<Order>("order", config.order,
@@ -84,6 +93,17 @@ void add_results(OptionTable& table, TrainConfig& config) {
                               "one line that updates, one line every 10 s, or nothing");
 }
 
+void add_experiment(OptionTable& table, TrainConfig& config) {
+    table.heading("Experiments");
+    table.text("straggler", config.straggler, "SPEC",
+               "slow down rank=R,slow=F[,from=STEP], node=N,slow=F[,from=STEP] or "
+               "random,probability=P,slow=F[,seed=S]");
+    table.text("record-schedule", config.record_schedule, "FILE",
+               "write the order in which workers pushed and pulled; they take turns for it");
+    table.text("replay", config.replay, "FILE",
+               "push and pull in this order again: the same run to the bit");
+}
+
 void add_machine(OptionTable& table, TrainConfig& config) {
     table.heading("Machine");
     table.text("cluster", config.cluster, "mpi|threads:N",
@@ -103,6 +123,7 @@ OptionTable train_options(TrainConfig& config) {
     add_method(table, config);
     add_evaluation(table, config);
     add_results(table, config);
+    add_experiment(table, config);
     add_machine(table, config);
     return table;
 }

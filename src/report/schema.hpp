@@ -47,6 +47,7 @@ inline constexpr std::tuple ranks{
     Column{"wait", &RankRow::wait, "s", "time in waiting for other ranks"},
     Column{"poll", &RankRow::poll, "s", "time in serving other ranks"},
     Column{"data", &RankRow::data, "s", "time in preparing mini-batches"},
+    Column{"held_up", &RankRow::held_up, "s", "time added by --straggler, part of compute"},
     Column{"bytes", &RankRow::bytes, "B", "bytes moved between this rank and others"},
     Column{"dropped", &RankRow::dropped, "1", "gradients that were not applied"}};
 

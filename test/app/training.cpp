@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "protocols/protocol.hpp"
 #include "report/model_file.hpp"
 #include "report/results_file.hpp"
 #include "support/wasp_program.hpp"
@@ -36,22 +37,29 @@ std::string wrong_in(const std::filesystem::path& results, int ranks, int worker
     return outcome.code == 0 ? "" : results.filename().string() + ": " + outcome.err;
 }
 
-struct ProtocolCase {
-    std::string spec;
-    int servers = 0;
-    bool own_weights = false;  ///< 1/20 of the images are held out, each worker sees the rest
-};
+/// Of all workers, in one epoch. Where each has its own model, 1/20 of the images are held out.
+int images_per_epoch(const ProtocolFacts& facts, int workers) {
+    const int images = facts.shares_weights ? train_images : train_images * 19 / 20;
+    return facts.full_shards ? workers * images : images;
+}
 
-std::vector<ProtocolCase> cases(int ranks) {
-    std::vector<ProtocolCase> cases;
+/// With periods that suit short runs.
+std::string short_spec(const std::string& name) {
+    if (name == "localsgd" || name == "slowmo" || name == "bmuf") return name + ":H=4";
+    if (name == "easgd") return "easgd:tau=2";
+    return name == "eamsgd" ? "eamsgd:tau=2,mu=0.9" : name;
+}
+
+std::vector<std::string> specs_for(int ranks) {
+    std::vector<std::string> specs;
     for (const auto& name : protocol_names())
-        if (name != "serial" || ranks == 1) cases.push_back({name, 0, name == "nosync"});
-    if (ranks > 1) {
-        cases.push_back({"wasp:weight=mean,period=7,trigger=versions"});
-        cases.push_back({"asp:scale=mean,servers=1", 1});
-        cases.push_back({"nosync:init=different,exchange=sendrecv", 0, true});
-    }
-    return cases;
+        if (name != "serial" || ranks == 1) specs.push_back(short_spec(name));
+    if (ranks > 1)
+        for (const char* spec :
+             {"wasp:weight=mean,period=7,trigger=versions", "asp:scale=mean,servers=1",
+              "nosync:init=different,exchange=sendrecv"})
+            specs.emplace_back(spec);
+    return specs;
 }
 
 /// Train with each protocol on `ranks` ranks, started by `start`, and check what comes out.
@@ -60,16 +68,16 @@ void train_with_every_protocol(int ranks, const std::function<Words(const Words&
     constexpr double chance = 0.25;  // four classes
     const Scratch scratch;
     int number = 0;
-    for (const auto& [spec, servers, own_weights] : cases(ranks)) {
-        const int workers = ranks - servers;
+    for (const auto& spec : specs_for(ranks)) {
+        const auto facts = protocol_facts(spec);
+        const int workers = ranks - facts.servers;
         const auto out = scratch / ("run" + std::to_string(number++) + ".h5");
         const auto outcome = run_command(start(short_training(
             out, {"--protocol", spec, "--epochs", std::to_string(epochs), "--lr", "0.01"})));
         ASSERT_EQ(outcome.code, 0) << spec << " on " << ranks << " ranks: " << outcome.err;
         EXPECT_EQ(outcome.err, "") << spec;
         EXPECT_NE(outcome.out.find("RESULT status=finished"), std::string::npos) << outcome.out;
-        const int samples =
-            epochs * (own_weights ? workers * (train_images * 19 / 20) : train_images);
+        const int samples = epochs * images_per_epoch(facts, workers);
         EXPECT_EQ(wrong_in(out, ranks, workers, samples, 2 * chance), "")
             << spec << " on " << ranks << " ranks";
     }
@@ -77,7 +85,7 @@ void train_with_every_protocol(int ranks, const std::function<Words(const Words&
 
 TEST(Training, EveryProtocolIsListed) {
     const auto names = protocol_names();
-    for (const char* name : {"serial", "bsp", "asp", "ssp", "wasp", "nosync"})
+    for (const char* name : {"serial", "bsp", "asp", "ssp", "wasp", "nosync", "localsgd", "sgp"})
         EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
 }
 
@@ -325,7 +333,8 @@ TEST(Training, MoreWorkersThanImagesEnd) {
                   .code,
               0);
     for (const auto& name : protocol_names()) {
-        if (name == "serial" || name == "nosync") continue;
+        // Own models need validation images.
+        if (name == "serial" || !protocol_facts(name).shares_weights) continue;
         const auto outcome =
             run_wasp({"train", "--data", data.string(), "--protocol", name, "--epochs", "2",
                       "--unique", "--out", out.string(), "--cluster", "threads:4"});

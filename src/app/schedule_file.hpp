@@ -1,0 +1,38 @@
+/// The order in which the workers of a run pushed and pulled, as a text file: --record-schedule
+/// writes it, --replay follows it.
+///     wasp schedule 1
+///     protocol SPEC
+///     steps N N …            made by each rank, 0 by servers
+///     turns R R …            whose turn it was, by rank; any number of such lines
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.hpp"
+
+namespace wasp {
+
+struct Schedule {
+    std::string protocol;
+    std::vector<std::int64_t> steps;
+    std::vector<int> turns;
+};
+
+/// Collective; rank 0 reads.   Error: can't be read, or is no schedule, says where; is of another
+/// protocol or another number of ranks.
+Schedule read_schedule(Cluster& cluster, const std::filesystem::path& path,
+                       const std::string& protocol);
+
+/// Error: exists, or can't be written.
+void write_schedule(const std::filesystem::path& path, const Schedule& schedule);
+
+/// Collective. The schedule of a run, on rank `root`; elsewhere empty.   turns: the numbers of this
+/// rank's, ascending.
+Schedule gather_schedule(Cluster& cluster, const std::string& protocol, std::int64_t steps,
+                         std::span<const std::int64_t> turns, int root);
+
+}  // namespace wasp
