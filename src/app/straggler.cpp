@@ -46,10 +46,12 @@ double Straggler::delay(std::int64_t step, double seconds) {
 
 void linger(Cluster& cluster, double seconds) {
     const double start = cluster.seconds();
-    for (double passed = 0; passed < seconds; passed = cluster.seconds() - start) {
+    double passed = 0;
+    while (passed < seconds) {
         cluster.poll();
         cluster.check_alive();
         cluster.yield(passed);
+        passed = cluster.seconds() - start;
     }
 }
 

@@ -3,6 +3,7 @@
 ///     x, w = what I keep + what I get;   z = x/w,   k = 0, 1, … ⌊log2(P−1)⌋, 0, …
 /// z is what is trained. Ranks that have finished are given nothing: Σx and Σw of the others stay.
 /// Source: Assran et al. 2019 (arXiv 1811.10792), algorithm 1.
+#include <algorithm>
 #include <bit>
 
 #include "base/aligned.hpp"
@@ -50,7 +51,7 @@ private:
     /// The rank that is 2^k further on at my publication `number`; backwards: to whom I am it.
     int partner(std::int64_t number, bool backwards) const {
         const int ranks = cluster_.size();
-        const int distances = std::bit_width(static_cast<unsigned>(ranks - 1));
+        const int distances = std::max(1, std::bit_width(static_cast<unsigned>(ranks - 1)));
         const int distance = 1 << (number - 1) % distances;
         return (cluster_.rank() + (backwards ? ranks - distance : distance)) % ranks;
     }
