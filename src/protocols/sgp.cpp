@@ -51,7 +51,7 @@ private:
     /// The rank that is 2^k further on at my publication `number`; backwards: to whom I am it.
     int partner(std::int64_t number, bool backwards) const {
         const int ranks = cluster_.size();
-        const int distances = std::max(1, std::bit_width(static_cast<unsigned>(ranks - 1)));
+        const int distances = std::max<int>(1, std::bit_width(static_cast<unsigned>(ranks - 1)));
         const int distance = 1 << (number - 1) % distances;
         return (cluster_.rank() + (backwards ? ranks - distance : distance)) % ranks;
     }
