@@ -20,11 +20,12 @@ endif
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
 CXXFLAGS := -std=c++20 -g -fopenmp -ffp-contract=off $(MODE_FLAGS.$(MODE)) $(WARNINGS) $(EXTRA_FLAGS)
-CPPFLAGS := -Iinclude -Itest $(MPI_FLAGS) $(BLAS_FLAGS) $(HDF5_FLAGS) $(OTHER_FLAGS)
-LDLIBS   := $(MPI_LIBS) $(BLAS_LIBS) $(HDF5_LIBS) $(OTHER_LIBS)
+CPPFLAGS := -Iinclude -Itest $(MPI_FLAGS) $(BLAS_FLAGS) $(HDF5_FLAGS) $(ONEDNN_FLAGS) $(OTHER_FLAGS)
+LDLIBS   := $(MPI_LIBS) $(BLAS_LIBS) $(HDF5_LIBS) $(ONEDNN_LIBS) $(OTHER_LIBS)
 
 B       := build/$(MACHINE)-$(MODE)
-SOURCES := $(filter-out %.simd.cpp src/app/main.cpp,$(wildcard src/*/*.cpp))
+LEFT_OUT := %.simd.cpp src/app/main.cpp $(if $(filter 1,$(ONEDNN)),,src/tensor/onednn_%)
+SOURCES := $(filter-out $(LEFT_OUT),$(wildcard src/*/*.cpp))
 KERNELS := $(wildcard src/*/*.simd.cpp)
 OBJECTS := $(SOURCES:%.cpp=$B/%.o) $(foreach isa,$(SIMD),$(KERNELS:%.simd.cpp=$B/%.$(isa).o))
 TESTS   := $(wildcard test/*.cpp test/*/*.cpp)

@@ -21,6 +21,10 @@ BLAS_FLAGS := -isystem /usr/include/x86_64-linux-gnu/openblas-openmp
 BLAS_LIBS  := -L$(BLAS_DIR) -lopenblas -Wl,-rpath,$(BLAS_DIR)
 HDF5_FLAGS := -isystem /usr/include/hdf5/serial
 HDF5_LIBS  := -L$(LIB_DIR)/hdf5/serial -lhdf5_hl -lhdf5 -Wl,-rpath,$(LIB_DIR)/hdf5/serial
+# Convolutions of the ResNets; ONEDNN=0: by OpenBLAS alone.
+ONEDNN     := 1
+ONEDNN_FLAGS = $(if $(filter 1,$(ONEDNN)),-DHAVE_ONEDNN)
+ONEDNN_LIBS  = $(if $(filter 1,$(ONEDNN)),-ldnnl)
 OTHER_FLAGS := -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1
 OTHER_LIBS := -lfmt -lz -ltomlplusplus -lhwloc
 TEST_LIBS  := -lgtest

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tensor/convolution_operator.hpp"
 #include "tensor/image_batch.hpp"
 
 namespace wasp {
@@ -100,6 +102,10 @@ struct ModelSetup {
     Initialisation initialisation = Initialisation::pytorch;
     std::string_view simd =
         {};  ///< instruction set, see tensor/kernels.hpp; empty: the machine's best
+    // Of the ResNets only:
+    Precision precision = Precision::float32;  ///< of the activations
+    ConvolutionAlgorithm convolutions = ConvolutionAlgorithm::measured;
+    std::optional<ConvolutionLibrary> library = {};  ///< empty: the best for this CPU
 };
 
 /// Error: make_model() does not know `name`; lists those it knows.
@@ -107,6 +113,10 @@ void check_model_name(std::string_view name);
 
 /// Error: unknown name (lists the known ones), or images that the network can't take.
 std::unique_ptr<Model> make_model(std::string_view name, const ModelSetup& setup);
+
+/// Memory that make_model(name, setup) and its train_step() will take, in bytes, found without
+/// taking it.   Error: as make_model().
+std::size_t estimate_bytes(std::string_view name, const ModelSetup& setup);
 
 /// The table of models as text, one line each: name, parameters, what it is.
 std::string model_help();

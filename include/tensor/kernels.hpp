@@ -40,6 +40,8 @@ struct Features {
     std::ptrdiff_t group_step = 0;
 };
 
+struct ChannelKernels;
+
 /// Names of dimensions: I input and O output channels or features; K height and width of a
 /// convolution's kernel or of a pooling window. Weights are laid out as PyTorch's: (O,I,K,K) and
 /// (O,I).
@@ -86,6 +88,9 @@ struct Kernels {
 
     /// Multiplications and additions in registers alone, as fast as a core can; returns how many.
     double (*multiply_add)(std::int64_t rounds);
+
+    /// Of networks of many channels, behind tensor/batch_norm.hpp and convolution_operator.hpp.
+    const ChannelKernels* channels;
 
     /// Floats that linear_weight_gradient() needs for x.
     std::size_t linear_scratch(int inputs, int groups) const {

@@ -10,6 +10,8 @@
 #include "max_pooling.hpp"
 #include "mean_pooling.hpp"
 #include "network.hpp"
+#include "resnet.hpp"
+#include "tensor/parallel.hpp"
 
 namespace wasp::nn {
 
@@ -99,19 +101,76 @@ void mlp_dropout(Builder& net) {
 
 struct Row {
     std::string_view name;
-    void (*build)(Builder&);
+    std::unique_ptr<Model> (*make)(std::string_view name, const ModelSetup& setup);
+    std::size_t (*weights)(std::string_view name, const ModelSetup& setup);
+    std::size_t (*bytes)(std::string_view name, const ModelSetup& setup);
     std::string_view text;
 };
 
+template <void (*build)(Builder&)>
+std::unique_ptr<Model> network(std::string_view name, const ModelSetup& setup) {
+    Builder builder(name, setup);
+    build(builder);
+    return std::make_unique<Network>(std::string(name), setup, builder.take());
+}
+
+template <void (*build)(Builder&)>
+std::size_t network_weights(std::string_view name, const ModelSetup& setup) {
+    return network<build>(name, setup)->weights().size();
+}
+
+/// Weights, and a gradient for each thread; activations are small beside them.
+template <void (*build)(Builder&)>
+std::size_t network_bytes(std::string_view name, const ModelSetup& setup) {
+    const auto copies = static_cast<std::size_t>(1 + available_threads());
+    return network_weights<build>(name, setup) * copies * sizeof(float);
+}
+
+std::unique_ptr<Model> resnet(std::string_view name, const ModelSetup& setup) {
+    return std::make_unique<ResNet>(std::string(name), setup);
+}
+
+std::size_t resnet_weights(std::string_view name, const ModelSetup& setup) {
+    return plan_resnet(name, setup).weights;
+}
+
+constexpr std::string_view cifar_text =
+    "He et al. 2015, section 4.2: 16, 32, 64 channels, option A";
+constexpr std::string_view basic_text =
+    "He et al. 2015, 64 to 512 channels in blocks of two 3×3; stem 3×3 for small images";
+constexpr std::string_view bottleneck_text =
+    "He et al. 2015, 256 to 2048 channels in bottlenecks; stem 3×3 for small images";
+
+template <void (*build)(Builder&)>
+constexpr Row network_row(std::string_view name, std::string_view text) {
+    return {name, network<build>, network_weights<build>, network_bytes<build>, text};
+}
+constexpr Row resnet_row(std::string_view name, std::string_view text) {
+    return {name, resnet, resnet_weights, estimate_resnet_bytes, text};
+}
+
 constexpr auto table = std::to_array<Row>({
-    {"lenet5", lenet5,
-     "conv 6 5×5 pad 2, pool, conv 16 5×5, pool, linear 120, 84, classes; ReLU, max pooling "
-     "(after LeCun et al. 1998)"},
-    {"lenet5-caffe", lenet5_caffe,
-     "conv 20 5×5, pool, conv 50 5×5, pool, linear 500, ReLU, classes; max pooling (Caffe's)"},
-    {"lenet5-tanh", lenet5_tanh, "lenet5 with tanh and mean pooling, nearer to the paper of 1998"},
-    {"mlp", mlp, "linear 128, ReLU, classes"},
-    {"mlp-dropout", mlp_dropout, "linear 512, ReLU, dropout 0.5, classes"},
+    network_row<lenet5>(
+        "lenet5",
+        "conv 6 5×5 pad 2, pool, conv 16 5×5, pool, linear 120, 84, classes; ReLU, max pooling "
+        "(after LeCun et al. 1998)"),
+    network_row<lenet5_caffe>(
+        "lenet5-caffe",
+        "conv 20 5×5, pool, conv 50 5×5, pool, linear 500, ReLU, classes; max pooling (Caffe's)"),
+    network_row<lenet5_tanh>("lenet5-tanh",
+                             "lenet5 with tanh and mean pooling, nearer to the paper of 1998"),
+    network_row<mlp>("mlp", "linear 128, ReLU, classes"),
+    network_row<mlp_dropout>("mlp-dropout", "linear 512, ReLU, dropout 0.5, classes"),
+    resnet_row("resnet20", cifar_text),
+    resnet_row("resnet32", cifar_text),
+    resnet_row("resnet44", cifar_text),
+    resnet_row("resnet56", cifar_text),
+    resnet_row("resnet110", cifar_text),
+    resnet_row("resnet18", basic_text),
+    resnet_row("resnet34", basic_text),
+    resnet_row("resnet50", bottleneck_text),
+    resnet_row("resnet101", bottleneck_text),
+    resnet_row("resnet152", bottleneck_text),
 });
 
 const Row& row_of(std::string_view name) {
@@ -129,30 +188,42 @@ const Row& row_of(std::string_view name) {
 
 namespace wasp {
 
-void check_model_name(std::string_view name) {
-    static_cast<void>(nn::row_of(name));
-}
+namespace {
 
-std::unique_ptr<Model> make_model(std::string_view name, const ModelSetup& setup) {
+const nn::Row& checked_row(std::string_view name, const ModelSetup& setup) {
     const nn::Row& row = nn::row_of(name);
     const auto& [channels, height, width] = setup.image;
     REQUIRE(channels > 0 && height > 0 && width > 0, "images of {} × {} × {} pixels", channels,
             height, width);
     REQUIRE(setup.classes > 1, "a network for {} classes: there must be two at least",
             setup.classes);
-    nn::Builder builder(name, setup);
-    row.build(builder);
-    return std::make_unique<nn::Network>(std::string(name), setup, builder.take());
+    return row;
+}
+
+}  // namespace
+
+void check_model_name(std::string_view name) {
+    static_cast<void>(nn::row_of(name));
+}
+
+std::unique_ptr<Model> make_model(std::string_view name, const ModelSetup& setup) {
+    return checked_row(name, setup).make(name, setup);
+}
+
+std::size_t estimate_bytes(std::string_view name, const ModelSetup& setup) {
+    return checked_row(name, setup).bytes(name, setup);
 }
 
 std::string model_help() {
     std::string help;
     for (const auto& row : nn::table) {
-        const auto model = make_model(row.name, {.image = {1, 28, 28}});
-        help +=
-            fmt::format("{:<13}{:>8} weights  {}\n", row.name, model->weights().size(), row.text);
+        const ModelSetup setup{.image = row.make == nn::resnet ? ImageShape{3, 32, 32}
+                                                               : ImageShape{1, 28, 28}};
+        help += fmt::format("{:<13}{:>9} weights  {}\n", row.name, row.weights(row.name, setup),
+                            row.text);
     }
-    return help + "(weights for ten classes of images of 1 × 28 × 28)\n";
+    return help +
+           "(weights for ten classes of images of 1 × 28 × 28, for the ResNets 3 × 32 × 32)\n";
 }
 
 }  // namespace wasp

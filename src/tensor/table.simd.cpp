@@ -1,6 +1,7 @@
 // What this instruction set offers.
 #include "table.hpp"
 
+#include "channel_table.hpp"
 #include "lanes.hpp"
 
 #define WASP_QUOTED(name) #name
@@ -26,6 +27,7 @@ const Kernels table = {
     .multiply = multiply,
     .linear_weight_gradient = linear_weight_gradient,
     .multiply_add = multiply_add,
+    .channels = &channel_table,
 };
 
 }  // namespace wasp::SIMD

@@ -1,0 +1,73 @@
+#include "onednn_engine.hpp"
+
+#include <algorithm>
+
+#include "onednn_convolution.hpp"
+#include "pixels.hpp"
+#include "tensor/parallel.hpp"
+
+namespace wasp {
+
+bool onednn_suits(const Kernels& kernels, Precision precision) {
+    const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+    const auto has = [&](dnnl::cpu_isa wanted) {
+        return (isa & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
+    };
+    if (precision == Precision::bf16) return kernels.lanes == 16 && has(dnnl::cpu_isa::avx512_core);
+    return kernels.lanes == 16
+               ? has(dnnl::cpu_isa::avx512_core)
+               : kernels.name != std::string_view("avx") && has(dnnl::cpu_isa::avx2);
+}
+
+OnednnEngine::OnednnEngine(const Kernels& kernels, Precision precision)
+    : kernels_(kernels),
+      layout_{.block = kernels.lanes, .precision = precision},
+      engine_(dnnl::engine::kind::cpu, 0),
+      stream_(engine_) {}
+
+std::string OnednnEngine::name() const {
+    const auto* version = dnnl::version();
+    return fmt::format("oneDNN {}.{}.{}", version->major, version->minor, version->patch);
+}
+
+std::unique_ptr<ConvolutionOperator> OnednnEngine::make(const ConvolutionShape& shape,
+                                                        ConvolutionAlgorithm algorithm) {
+    return std::make_unique<OnednnConvolution>(*this, shape, algorithm);
+}
+
+std::size_t OnednnEngine::pixel_bytes(int images, const ImageShape& shape) const {
+    return static_cast<std::size_t>(images) * shape.pixels() * layout_.element();
+}
+
+void OnednnEngine::load_pixels(const ImageBatch& batch, const ImageShape& shape,
+                               std::byte* x) const {
+    const std::size_t area = shape.pixels() / static_cast<std::size_t>(shape.channels);
+    auto* pixels = reinterpret_cast<float*>(x);
+    parallel_ranges(batch.size(), 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            for (std::size_t c = 0; c < static_cast<std::size_t>(shape.channels); ++c)
+                normalise_channel(batch, shape, i, c, pixels + i * shape.pixels() + c * area);
+    });
+}
+
+std::size_t OnednnEngine::estimate_workspace(std::span<const ConvolutionShape> shapes) const {
+    std::size_t weights = 0, scratch = 0;
+    for (const auto& shape : shapes)
+        for (const auto kind :
+             {ConvolutionPass::forward, ConvolutionPass::data, ConvolutionPass::weights})
+            for (const bool winograd : {false, true}) {
+                if (kind == ConvolutionPass::data && shape.of_pixels) continue;
+                const auto pass = OnednnPass::make(*this, kind, shape, winograd);
+                if (!pass) continue;
+                weights = std::max(weights, pass->weights().bytes());
+                scratch = std::max(scratch, pass->scratch_bytes());
+            }
+    return weights + scratch;
+}
+
+void OnednnEngine::provide(std::size_t weights, std::size_t scratch) {
+    if (weights > weights_.size()) weights_ = HugeBuffer(weights);
+    if (scratch > scratch_.size()) scratch_ = HugeBuffer(scratch);
+}
+
+}  // namespace wasp
