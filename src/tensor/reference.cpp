@@ -72,13 +72,14 @@ double Tensor::padded(int n, int c, int h, int w) const {
 }
 
 Tensor convolution(const Tensor& x, const Tensor& weights, const std::vector<double>& bias,
-                   int padding) {
-    Tensor y(x.images, weights.images, x.height + 2 * padding - weights.height + 1,
-             x.width + 2 * padding - weights.width + 1);
+                   int padding, int stride) {
+    Tensor y(x.images, weights.images, (x.height + 2 * padding - weights.height) / stride + 1,
+             (x.width + 2 * padding - weights.width) / stride + 1);
     for_each(y, [&](int n, int o, int h, int w) {
-        double sum = bias[static_cast<std::size_t>(o)];
+        double sum = bias.empty() ? 0 : bias[static_cast<std::size_t>(o)];
         for_each_weight(weights, [&](int c, int i, int j) {
-            sum += weights.at(o, c, i, j) * x.padded(n, c, h + i - padding, w + j - padding);
+            sum += weights.at(o, c, i, j) *
+                   x.padded(n, c, h * stride + i - padding, w * stride + j - padding);
         });
         y.at(n, o, h, w) = sum;
     });
@@ -86,14 +87,14 @@ Tensor convolution(const Tensor& x, const Tensor& weights, const std::vector<dou
 }
 
 LayerGradient convolution_gradient(const Tensor& x, const Tensor& weights, const Tensor& dy,
-                                   int padding) {
+                                   int padding, int stride) {
     LayerGradient gradient{like(x), like(weights),
                            std::vector<double>(static_cast<std::size_t>(weights.images))};
     for_each(dy, [&](int n, int o, int h, int w) {
         const double d = dy.at(n, o, h, w);
         gradient.bias[static_cast<std::size_t>(o)] += d;
         for_each_weight(weights, [&](int c, int i, int j) {
-            const int row = h + i - padding, column = w + j - padding;
+            const int row = h * stride + i - padding, column = w * stride + j - padding;
             gradient.weights.at(o, c, i, j) += d * x.padded(n, c, row, column);
             if (row >= 0 && row < x.height && column >= 0 && column < x.width)
                 gradient.input.at(n, c, row, column) += d * weights.at(o, c, i, j);
@@ -160,6 +161,81 @@ Tensor tanh(const Tensor& x) {
 
 Tensor tanh_gradient(const Tensor& y, const Tensor& dy) {
     return map(y, dy, [](double value, double d) { return d * (1 - value * value); });
+}
+
+namespace {
+
+/// Mean and 1/√(variance + ε) of every channel.
+struct Moments {
+    explicit Moments(const Tensor& x)
+        : mean(static_cast<std::size_t>(x.channels)),
+          inverse(mean.size()),
+          count(static_cast<double>(x.images) * x.height * x.width) {
+        for_each(x, [&](int n, int c, int h, int w) {
+            mean[static_cast<std::size_t>(c)] += x.at(n, c, h, w) / count;
+        });
+        for_each(x, [&](int n, int c, int h, int w) {
+            const auto k = static_cast<std::size_t>(c);
+            inverse[k] += std::pow(x.at(n, c, h, w) - mean[k], 2) / count;
+        });
+        for (double& value : inverse) value = 1 / std::sqrt(value + 1e-5);
+    }
+    std::vector<double> mean, inverse;
+    double count;
+};
+
+}  // namespace
+
+Tensor batch_norm(const Tensor& x, const std::vector<double>& gamma,
+                  const std::vector<double>& beta) {
+    const Moments moments(x);
+    Tensor y = like(x);
+    for_each(y, [&](int n, int c, int h, int w) {
+        const auto k = static_cast<std::size_t>(c);
+        y.at(n, c, h, w) =
+            (x.at(n, c, h, w) - moments.mean[k]) * moments.inverse[k] * gamma[k] + beta[k];
+    });
+    return y;
+}
+
+BatchNormGradient batch_norm_gradient(const Tensor& x, const std::vector<double>& gamma,
+                                      const Tensor& dy) {
+    const Moments moments(x);
+    const auto normal = [&](int n, int c, int h, int w) {
+        const auto k = static_cast<std::size_t>(c);
+        return (x.at(n, c, h, w) - moments.mean[k]) * moments.inverse[k];
+    };
+    BatchNormGradient gradient{like(x), std::vector<double>(gamma.size()),
+                               std::vector<double>(gamma.size())};
+    for_each(x, [&](int n, int c, int h, int w) {
+        const auto k = static_cast<std::size_t>(c);
+        gradient.beta[k] += dy.at(n, c, h, w);
+        gradient.gamma[k] += dy.at(n, c, h, w) * normal(n, c, h, w);
+    });
+    for_each(x, [&](int n, int c, int h, int w) {
+        const auto k = static_cast<std::size_t>(c);
+        const double common =
+            (gradient.beta[k] + normal(n, c, h, w) * gradient.gamma[k]) / moments.count;
+        gradient.input.at(n, c, h, w) =
+            gamma[k] * moments.inverse[k] * (dy.at(n, c, h, w) - common);
+    });
+    return gradient;
+}
+
+Tensor padded_shortcut(const Tensor& x, int new_channels) {
+    Tensor y(x.images, new_channels, (x.height + 1) / 2, (x.width + 1) / 2);
+    for_each(y, [&](int n, int c, int h, int w) {
+        y.at(n, c, h, w) = c < x.channels ? x.at(n, c, 2 * h, 2 * w) : 0;
+    });
+    return y;
+}
+
+Tensor padded_shortcut_gradient(const Tensor& x, const Tensor& dy) {
+    Tensor dx = like(x);
+    for_each(dy, [&](int n, int c, int h, int w) {
+        if (c < x.channels) dx.at(n, c, 2 * h, 2 * w) = dy.at(n, c, h, w);
+    });
+    return dx;
 }
 
 Tensor linear(const Tensor& x, const Tensor& weights, const std::vector<double>& bias) {

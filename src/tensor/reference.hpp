@@ -22,10 +22,11 @@ struct LayerGradient {
     std::vector<double> bias;
 };
 
+/// bias: may be empty.
 Tensor convolution(const Tensor& x, const Tensor& weights, const std::vector<double>& bias,
-                   int padding);
+                   int padding, int stride = 1);
 LayerGradient convolution_gradient(const Tensor& x, const Tensor& weights, const Tensor& dy,
-                                   int padding);
+                                   int padding, int stride = 1);
 
 Tensor max_pooling(const Tensor& x, int window);
 /// The first largest element of a window gets the gradient, as in PyTorch.
@@ -37,6 +38,20 @@ Tensor relu(const Tensor& x);
 Tensor relu_gradient(const Tensor& y, const Tensor& dy);
 Tensor tanh(const Tensor& x);
 Tensor tanh_gradient(const Tensor& y, const Tensor& dy);
+
+/// (x − mean)/√(variance + 1e-5)·γ + β, mean and variance of each channel over images and pixels.
+Tensor batch_norm(const Tensor& x, const std::vector<double>& gamma,
+                  const std::vector<double>& beta);
+struct BatchNormGradient {
+    Tensor input;
+    std::vector<double> gamma, beta;
+};
+BatchNormGradient batch_norm_gradient(const Tensor& x, const std::vector<double>& gamma,
+                                      const Tensor& dy);
+
+/// Every second pixel in both directions; zero in the channels that x has not.
+Tensor padded_shortcut(const Tensor& x, int new_channels);
+Tensor padded_shortcut_gradient(const Tensor& x, const Tensor& dy);
 
 Tensor linear(const Tensor& x, const Tensor& weights, const std::vector<double>& bias);
 LayerGradient linear_gradient(const Tensor& x, const Tensor& weights, const Tensor& dy);

@@ -55,6 +55,40 @@ TEST(Reference, ConvolutionGradient) {
     }
 }
 
+TEST(Reference, StridedConvolutionGradient) {
+    for (const int kernel : {1, 3}) {
+        Tensor x = random_tensor(2, 3, 5, 6, 1), weights = random_tensor(4, 3, kernel, kernel, 2);
+        const Tensor dy = random_tensor(2, 4, 3, 3, 4);
+        const auto loss = [&] {
+            return dot(reference::convolution(x, weights, {}, kernel / 2, 2), dy);
+        };
+        const auto gradient = reference::convolution_gradient(x, weights, dy, kernel / 2, 2);
+        EXPECT_LE(relative_error(gradient.input.values, differences(x.values, loss)), tolerance);
+        EXPECT_LE(relative_error(gradient.weights.values, differences(weights.values, loss)),
+                  tolerance);
+    }
+}
+
+TEST(Reference, BatchNormGradient) {
+    Tensor x = random_tensor(3, 4, 2, 5, 1);
+    auto gamma = random_values(4, 2), beta = random_values(4, 3);
+    const Tensor dy = random_tensor(3, 4, 2, 5, 4);
+    const auto loss = [&] { return dot(reference::batch_norm(x, gamma, beta), dy); };
+    const auto gradient = reference::batch_norm_gradient(x, gamma, dy);
+    EXPECT_LE(relative_error(gradient.input.values, differences(x.values, loss)), tolerance);
+    EXPECT_LE(relative_error(gradient.gamma, differences(gamma, loss)), tolerance);
+    EXPECT_LE(relative_error(gradient.beta, differences(beta, loss)), tolerance);
+}
+
+TEST(Reference, PaddedShortcutGradient) {
+    Tensor x = random_tensor(2, 3, 5, 4, 1);
+    const Tensor dy = random_tensor(2, 7, 3, 2, 2);
+    EXPECT_LE(relative_error(
+                  reference::padded_shortcut_gradient(x, dy).values,
+                  differences(x.values, [&] { return dot(reference::padded_shortcut(x, 7), dy); })),
+              tolerance);
+}
+
 TEST(Reference, LinearGradient) {
     Tensor x = random_tensor(3, 7, 1, 1, 1), weights = random_tensor(5, 7, 1, 1, 2);
     auto bias = random_values(5, 3);

@@ -1,0 +1,196 @@
+// Convolutions of every library, instruction set and algorithm, against the plain loops.
+#include "tensor/convolution_operator.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/huge_buffer.hpp"
+#include "in_layout.hpp"
+#include "tensor/parallel.hpp"
+#include "tensor/vector_ops.hpp"
+
+namespace wasp {
+namespace {
+
+using reference::Tensor;
+using test::floats;
+using test::InLayout;
+using test::random_tensor;
+using test::relative_error;
+
+struct Way {
+    std::string_view simd;
+    ConvolutionLibrary library;
+    ConvolutionAlgorithm algorithm;
+};
+
+std::vector<Way> ways() {
+    std::vector<Way> ways;
+    for (const auto simd : kernel_names())
+        for (const auto library : convolution_libraries(kernels(simd), Precision::float32)) {
+            ways.push_back({simd, library, ConvolutionAlgorithm::direct});
+            if (library == ConvolutionLibrary::onednn && simd == "avx512")
+                ways.push_back({simd, library, ConvolutionAlgorithm::winograd});
+        }
+    return ways;
+}
+
+std::string name_of(const testing::TestParamInfo<Way>& way) {
+    const auto& [simd, library, algorithm] = way.param;
+    return std::string(simd) + (library == ConvolutionLibrary::onednn ? "_oneDNN" : "_OpenBLAS") +
+           (algorithm == ConvolutionAlgorithm::winograd ? "_Winograd" : "");
+}
+
+ConvolutionShape shape(int inputs, int outputs, int height, int width, int kernel, int stride) {
+    return {.images = 5,
+            .inputs = inputs,
+            .outputs = outputs,
+            .height = height,
+            .width = width,
+            .kernel = kernel,
+            .stride = stride};
+}
+
+const ConvolutionShape shapes[] = {
+    shape(16, 16, 8, 8, 3, 1), shape(16, 32, 8, 8, 3, 2), shape(32, 16, 7, 9, 3, 1),
+    shape(16, 32, 7, 9, 3, 2), shape(64, 32, 6, 5, 1, 1), shape(32, 64, 7, 5, 1, 2),
+    shape(32, 32, 2, 2, 3, 1), shape(16, 16, 1, 1, 3, 1), shape(48, 16, 3, 1, 3, 2),
+    shape(16, 48, 1, 1, 1, 1),
+};
+
+class Convolutions : public testing::TestWithParam<Way> {
+protected:
+    ~Convolutions() override { use_threads(1); }
+
+    void expect_reference(const ConvolutionShape& s, int images) {
+        SCOPED_TRACE(fmt::format("{}→{} {}×{} kernel {} stride {}, {} images", s.inputs, s.outputs,
+                                 s.height, s.width, s.kernel, s.stride, images));
+        const auto layout = engine->layout();
+        const Tensor x = random_tensor(images, s.inputs, s.height, s.width, 1);
+        const Tensor weights = random_tensor(s.outputs, s.inputs, s.kernel, s.kernel, 2);
+        const Tensor dy = random_tensor(images, s.outputs, s.output_height(), s.output_width(), 3);
+        const Tensor y = reference::convolution(x, weights, {}, s.padding(), s.stride);
+        const auto gradient =
+            reference::convolution_gradient(x, weights, dy, s.padding(), s.stride);
+
+        const auto convolution = engine->make(s, GetParam().algorithm);
+        const auto flat = floats(weights.values);
+        InLayout in(layout, x), out(layout, y), gradient_out(layout, dy), gradient_in(layout, x);
+        convolution->forward(images, in.data(), flat.data(), out.data());
+        EXPECT_LE(relative_error(out.tensor().values, y.values), tolerance());
+        convolution->backward_data(images, gradient_out.data(), flat.data(), gradient_in.data());
+        EXPECT_LE(relative_error(gradient_in.tensor().values, gradient.input.values), tolerance());
+        std::vector<float> dw(s.weights(), NAN);
+        convolution->backward_weights(images, in.data(), gradient_out.data(), dw.data());
+        EXPECT_LE(relative_error(dw, gradient.weights.values), tolerance());
+    }
+
+    static double tolerance() {
+        return GetParam().algorithm == ConvolutionAlgorithm::winograd ? 1e-5 : 2e-6;
+    }
+
+    std::unique_ptr<ConvolutionEngine> engine =
+        make_convolution_engine(GetParam().library, kernels(GetParam().simd), Precision::float32);
+};
+
+TEST_P(Convolutions, AreTheReference) {
+    for (const int threads : {1, 3}) {
+        use_threads(threads);
+        for (const auto& s : shapes) expect_reference(s, s.images);
+    }
+    EXPECT_EQ(engine->activation_reorders(), 0U);
+}
+
+TEST_P(Convolutions, TakeSmallerBatches) {
+    for (const auto& s : shapes) expect_reference(s, 2);
+}
+
+TEST_P(Convolutions, SurviveAnotherNumberOfThreads) {
+    const auto s = shapes[0];
+    const auto convolution = engine->make(s, GetParam().algorithm);
+    const Tensor x = random_tensor(5, s.inputs, s.height, s.width, 1);
+    const Tensor weights = random_tensor(s.outputs, s.inputs, 3, 3, 2);
+    const Tensor expected = reference::convolution(x, weights, {}, 1);
+    InLayout in(engine->layout(), x), out(engine->layout(), expected);
+    for (const int threads : {1, 4, 2}) {
+        use_threads(threads);
+        convolution->forward(5, in.data(), floats(weights.values).data(), out.data());
+        EXPECT_LE(relative_error(out.tensor().values, expected.values), tolerance()) << threads;
+    }
+}
+
+TEST_P(Convolutions, OfPixels) {
+    for (const int channels : {1, 3, 4}) {
+        SCOPED_TRACE(channels);
+        auto s = shape(channels, 16, 9, 7, 3, 1);
+        s.of_pixels = true;
+        const Tensor bytes = random_tensor(5, channels, 9, 7, 1);
+        const std::vector<float> scale{0.5F, 2, 1, 3}, shift{0.25F, 0, -1, 2};
+        std::vector<std::uint8_t> pixels;
+        Tensor x(5, channels, 9, 7);
+        for (std::size_t i = 0; i < bytes.values.size(); ++i) {
+            pixels.push_back(static_cast<std::uint8_t>(100 * (bytes.values[i] + 0.5)));
+            const auto c = i / 63 % static_cast<std::size_t>(channels);
+            x.values[i] = pixels.back() * scale[c] + shift[c];
+        }
+        std::vector<const std::byte*> images;
+        for (std::size_t i = 0; i < 5; ++i)
+            images.push_back(reinterpret_cast<const std::byte*>(
+                &pixels[i * 63 * static_cast<std::size_t>(channels)]));
+        const std::vector<int> labels(5);
+        const ImageShape image{channels, 9, 7};
+        HugeBuffer in(engine->pixel_bytes(5, image));
+        engine->load_pixels({.images = images, .labels = labels, .scale = scale, .shift = shift},
+                            image, in.data());
+
+        const Tensor weights = random_tensor(16, channels, 3, 3, 2);
+        const Tensor dy = random_tensor(5, 16, 9, 7, 3);
+        const Tensor y = reference::convolution(x, weights, {}, 1);
+        const auto gradient = reference::convolution_gradient(x, weights, dy, 1);
+        const auto convolution = engine->make(s, GetParam().algorithm);
+        InLayout out(engine->layout(), y), gradient_out(engine->layout(), dy);
+        convolution->forward(5, in.data(), floats(weights.values).data(), out.data());
+        EXPECT_LE(relative_error(out.tensor().values, y.values), 2e-6);
+        std::vector<float> dw(s.weights(), NAN);
+        convolution->backward_weights(5, in.data(), gradient_out.data(), dw.data());
+        EXPECT_LE(relative_error(dw, gradient.weights.values), 2e-6);
+    }
+}
+
+TEST_P(Convolutions, WorkspaceIsNoMoreThanEstimated) {
+    const std::size_t estimate = engine->estimate_workspace(shapes);
+    for (const auto& s : shapes) engine->make(s, GetParam().algorithm);
+    EXPECT_LE(engine->workspace_bytes(), estimate + 2 * (2U << 20U)) << "up to whole huge pages";
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Convolutions, testing::ValuesIn(ways()), name_of);
+
+TEST(ConvolutionChoice, IsMeasuredOnceAndKept) {
+    const auto libraries = convolution_libraries(kernels(), Precision::float32);
+    if (libraries.front() != ConvolutionLibrary::onednn || kernels().lanes != 16)
+        GTEST_SKIP() << "nothing to choose without oneDNN and AVX-512";
+    const auto engine = make_convolution_engine(libraries.front(), kernels(), Precision::float32);
+    auto s = shape(16, 16, 6, 6, 3, 1);
+    s.images = 3;
+    const std::size_t before = convolution_choices().size();
+    engine->make(s, ConvolutionAlgorithm::measured);
+    const auto choices = convolution_choices();
+    ASSERT_EQ(choices.size(), before + 3) << "forward, data, weights";
+    engine->make(s, ConvolutionAlgorithm::measured);
+    EXPECT_EQ(convolution_choices().size(), choices.size());
+    for (std::size_t i = before; i < choices.size(); ++i) {
+        EXPECT_EQ(choices[i].shape, s);
+        EXPECT_GT(choices[i].seconds, 0);
+        EXPECT_LE(choices[i].error, 1e-5) << choices[i].pass;
+        EXPECT_GT(choices[i].error, 0) << choices[i].pass;
+    }
+}
+
+TEST(ConvolutionEngine, RefusesALibraryThatDoesNotSuitTheKernels) {
+    EXPECT_THROW(
+        make_convolution_engine(ConvolutionLibrary::onednn, kernels("avx"), Precision::float32),
+        Error);
+}
+
+}  // namespace
+}  // namespace wasp
