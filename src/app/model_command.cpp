@@ -3,12 +3,18 @@
 #include <memory>
 
 #include "command.hpp"
+#include "nn/model.hpp"
 #include "report/tables.hpp"
 
 namespace wasp {
 
 void add_model_commands(CLI::App& program, Commands& commands) {
-    auto& group = add_group(program, "model", "look at trained models");
+    auto& group = add_group(program, "model", "the networks, and trained models");
+    add_command(group, commands, "list", "names, sizes and what they are", {},
+                [](Arguments& /*arguments*/) {
+                    fmt::print("{}", model_help());
+                    return 0;
+                });
     const auto file = std::make_shared<std::string>();
     OptionTable table;
     table.positional("FILE", *file, "a model of `wasp train --save-model`");
