@@ -17,8 +17,9 @@ struct BenchStepOptions {
 };
 
 /// Prints e.g. `wasp lenet5 params=61706 batch=64 threads=1 isa=avx512: 51234.5 images/s mean,
-/// 52000.0 best, 1.249 ms/step, 48 % of peak`. Best: of 20 steps on end; the peak is measured too.
-/// Error: unknown model or instruction set.
+/// 52000.0 best, 1.249 ms/step, 48 % of peak`. Best: of up to 20 steps on end; the peak is measured
+/// too. Below, what the model counts about itself, e.g. `activation_reorders 0`. Error: unknown
+/// model or instruction set.
 void bench_step(const BenchStepOptions& options);
 
 /// Pulls and pushes of a parameter store by all ranks of the cluster at once, against plain copies

@@ -46,6 +46,13 @@ public:
     /// logits: (batch, classes) to be written, or empty.
     virtual Score evaluate(const ImageBatch& batch, std::span<float> logits = {}) = 0;
 
+    /// Forward as in a training step, for the running statistics alone: each becomes
+    /// s + weight·(that of the batch − s). With the weights 1, 1/2, 1/3, … the mean of the batches.
+    virtual void observe(const ImageBatch& batch, double weight) {
+        static_cast<void>(batch);
+        static_cast<void>(weight);
+    }
+
     virtual std::span<float> weights() = 0;    ///< every trainable float, layer by layer
     virtual std::span<float> gradients() = 0;  ///< the same order
     virtual std::span<float> state() = 0;      ///< running statistics; empty where there are none
@@ -117,6 +124,9 @@ std::unique_ptr<Model> make_model(std::string_view name, const ModelSetup& setup
 /// Memory that make_model(name, setup) and its train_step() will take, in bytes, found without
 /// taking it.   Error: as make_model().
 std::size_t estimate_bytes(std::string_view name, const ModelSetup& setup);
+
+/// The images that the network was made for: (1,28,28) or (3,32,32).   Error: as make_model().
+ImageShape usual_image(std::string_view name);
 
 /// The table of models as text, one line each: name, parameters, what it is.
 std::string model_help();

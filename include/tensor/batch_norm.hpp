@@ -19,9 +19,10 @@ struct BatchNormPair {
     std::span<Float> gamma, beta;
 };
 
-/// Running estimates for inference: r = 0.9·r + 0.1·(of the batch), the variance with N−1.   (C)
+/// Running estimates for inference: r += weight·(that of the batch − r), the variance with N−1.
 struct RunningStatistics {
-    std::span<float> mean, variance;
+    std::span<float> mean, variance;  ///< (C)
+    double weight = 0.1;
 };
 
 /// One layer. Keeps the statistics of its last forward(), which backward() needs.

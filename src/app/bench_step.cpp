@@ -72,9 +72,9 @@ void bench_step(const BenchStepOptions& options) {
             options.batch, stored_images);
     REQUIRE(options.threads > 0, "{} threads", options.threads);
     use_threads(options.threads);
-    const auto model =
-        make_model(options.model,
-                   {.image = {1, 28, 28}, .largest_batch = options.batch, .simd = options.simd});
+    const auto model = make_model(options.model, {.image = usual_image(options.model),
+                                                  .largest_batch = options.batch,
+                                                  .simd = options.simd});
     const MadeUpImages images(model->image_shape(), model->classes());
     Sgd sgd(model->weights().size(), {.momentum = 0.9F});
     std::size_t step = 0;
@@ -84,8 +84,14 @@ void bench_step(const BenchStepOptions& options) {
             axpy(1, sgd.update(model->gradients(), model->weights()), model->weights());
         }
     };
-    constexpr int steps_on_end = 20;
-    run_steps(steps_on_end);  // buffers, threads and clock frequency settle
+    run_steps(2);  // makes buffers
+    const Stopwatch warming;
+    run_steps(1);
+    constexpr double burst = 0.05;  // seconds: longer than the clock's error by far
+    constexpr int most = 20;
+    const int steps_on_end =
+        static_cast<int>(std::clamp(burst / warming.seconds(), 1.0, 1.0 * most));
+    run_steps(steps_on_end);  // threads and clock frequency settle
     const std::size_t first = step;
     double best = std::numeric_limits<double>::infinity();
     const Stopwatch total;
@@ -104,6 +110,7 @@ void bench_step(const BenchStepOptions& options) {
         images_per_step / mean, images_per_step / best, 1e3 * mean,
         100 * model->flops_per_image() * images_per_step / mean /
             measure_peak(used, options.threads));
+    for (const auto& [fact, value] : model->facts()) fmt::print("  {} {:.0f}\n", fact, value);
 }
 
 }  // namespace wasp

@@ -101,6 +101,7 @@ void mlp_dropout(Builder& net) {
 
 struct Row {
     std::string_view name;
+    ImageShape image;  // that it was made for
     std::unique_ptr<Model> (*make)(std::string_view name, const ModelSetup& setup);
     std::size_t (*weights)(std::string_view name, const ModelSetup& setup);
     std::size_t (*bytes)(std::string_view name, const ModelSetup& setup);
@@ -143,10 +144,10 @@ constexpr std::string_view bottleneck_text =
 
 template <void (*build)(Builder&)>
 constexpr Row network_row(std::string_view name, std::string_view text) {
-    return {name, network<build>, network_weights<build>, network_bytes<build>, text};
+    return {name, {1, 28, 28}, network<build>, network_weights<build>, network_bytes<build>, text};
 }
 constexpr Row resnet_row(std::string_view name, std::string_view text) {
-    return {name, resnet, resnet_weights, estimate_resnet_bytes, text};
+    return {name, {3, 32, 32}, resnet, resnet_weights, estimate_resnet_bytes, text};
 }
 
 constexpr auto table = std::to_array<Row>({
@@ -214,11 +215,14 @@ std::size_t estimate_bytes(std::string_view name, const ModelSetup& setup) {
     return checked_row(name, setup).bytes(name, setup);
 }
 
+ImageShape usual_image(std::string_view name) {
+    return nn::row_of(name).image;
+}
+
 std::string model_help() {
     std::string help;
     for (const auto& row : nn::table) {
-        const ModelSetup setup{.image = row.make == nn::resnet ? ImageShape{3, 32, 32}
-                                                               : ImageShape{1, 28, 28}};
+        const ModelSetup setup{.image = row.image};
         help += fmt::format("{:<13}{:>9} weights  {}\n", row.name, row.weights(row.name, setup),
                             row.text);
     }

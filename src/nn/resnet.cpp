@@ -145,18 +145,28 @@ BatchNormPair<const float> ResNet::scale(const ResNetUnit& unit) const {
             weights_.subspan(unit.beta(), unit.channels())};
 }
 
-RunningStatistics ResNet::statistics(const ResNetUnit& unit) {
+RunningStatistics ResNet::statistics(const ResNetUnit& unit, double weight) {
     const auto state = std::span(state_).subspan(unit.statistics, 2 * unit.channels());
-    return {state.first(unit.channels()), state.last(unit.channels())};
+    return {state.first(unit.channels()), state.last(unit.channels()), weight};
+}
+
+void ResNet::check(const ImageBatch& batch) const {
+    REQUIRE(batch.size() <= static_cast<std::size_t>(largest_batch_),
+            "a mini-batch of {} images for a network made for {}", batch.size(), largest_batch_);
 }
 
 Score ResNet::train_step(const ImageBatch& batch) {
-    REQUIRE(batch.size() <= static_cast<std::size_t>(largest_batch_),
-            "a mini-batch of {} images for a network made for {}", batch.size(), largest_batch_);
-    run_forward(batch, true);
+    constexpr double weight = 0.1;  // of the batch in the running statistics: PyTorch's default
+    check(batch);
+    run_forward(batch, weight);
     const Score score = loss(batch.labels, 1 / static_cast<float>(images_));
     run_backward();
     return score;
+}
+
+void ResNet::observe(const ImageBatch& batch, double weight) {
+    check(batch);
+    run_forward(batch, weight);
 }
 
 Score ResNet::evaluate(const ImageBatch& batch, std::span<float> logits) {
@@ -168,7 +178,7 @@ Score ResNet::evaluate(const ImageBatch& batch, std::span<float> logits) {
         ImageBatch part = batch;
         part.images = batch.images.subspan(first, count);
         part.labels = batch.labels.subspan(first, count);
-        run_forward(part, false);
+        run_forward(part, std::nullopt);
         if (!logits.empty())
             std::copy_n(logits_.begin(), count * classes, logits.subspan(first * classes).begin());
         const Score score = loss(part.labels, 1);
@@ -180,18 +190,18 @@ Score ResNet::evaluate(const ImageBatch& batch, std::span<float> logits) {
     return total;
 }
 
-void ResNet::run_forward(const ImageBatch& batch, bool training) {
+void ResNet::run_forward(const ImageBatch& batch, StatisticsWeight weight) {
     ASSERT(batch.size() > 0 && batch.labels.size() == batch.size(), "{} images with {} labels",
            batch.size(), batch.labels.size());
     images_ = static_cast<int>(batch.size());
     engine_->load_pixels(batch, image_, pixels_);
-    forward(stem_, pixels_, training, {});
+    forward(stem_, pixels_, weight, {});
     for (auto& block : blocks_) {
         const std::byte* x = block.x;
         for (auto& layer : block.layers) {
             const bool last = &layer == &block.layers.back();
-            const std::byte* residual = last ? shortcut(block, training) : nullptr;
-            forward(layer, x, training, {.residual = residual});
+            const std::byte* residual = last ? shortcut(block, weight) : nullptr;
+            forward(layer, x, weight, {.residual = residual});
             x = layer.out;
         }
     }
@@ -205,7 +215,7 @@ void ResNet::run_forward(const ImageBatch& batch, bool training) {
 }
 
 /// norm: what is special about it; the rest follows from the layer.
-void ResNet::forward(Layer& layer, const std::byte* x, bool training,
+void ResNet::forward(Layer& layer, const std::byte* x, StatisticsWeight weight,
                      const BatchNorm::Forward& norm) {
     const ResNetUnit& unit = *layer.unit;
     layer.convolution->forward(images_, x, &weights_[unit.weights], layer.convolved);
@@ -214,14 +224,14 @@ void ResNet::forward(Layer& layer, const std::byte* x, bool training,
     work.pixels = unit.convolution.output_pixels();
     work.x = layer.convolved;
     work.y = layer.out;
-    if (training)
-        layer.norm.forward(work, scale(unit), statistics(unit));
+    if (weight)
+        layer.norm.forward(work, scale(unit), statistics(unit, *weight));
     else
-        layer.norm.inference(work, scale(unit), statistics(unit));
+        layer.norm.inference(work, scale(unit), statistics(unit, 0));
     between_layers();
 }
 
-const std::byte* ResNet::shortcut(Block& block, bool training) {
+const std::byte* ResNet::shortcut(Block& block, StatisticsWeight weight) {
     switch (block.plan->shortcut) {
         case Shortcut::identity:
             break;
@@ -229,7 +239,7 @@ const std::byte* ResNet::shortcut(Block& block, bool training) {
             padded_shortcut(layout_, padded(block), block.x, gradient_memory_[0]);
             return gradient_memory_[0];
         case Shortcut::projection:
-            forward(*block.projection, block.x, training, {.relu = false});
+            forward(*block.projection, block.x, weight, {.relu = false});
             return block.projection->out;
     }
     return block.x;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,7 @@ public:
 
     Score train_step(const ImageBatch& batch) override;
     Score evaluate(const ImageBatch& batch, std::span<float> logits) override;
+    void observe(const ImageBatch& batch, double weight) override;
 
     std::span<float> weights() override { return weights_; }
     std::span<float> gradients() override { return gradients_; }
@@ -61,9 +63,14 @@ private:
     void initialise_weights(const ModelSetup& setup);
     void place_activations();
 
-    void run_forward(const ImageBatch& batch, bool training);
-    void forward(Layer& layer, const std::byte* x, bool training, const BatchNorm::Forward& norm);
-    const std::byte* shortcut(Block& block, bool training);
+    /// What normalises: the batch's own statistics, which enter the running ones with this weight;
+    /// or, as in inference, the running ones.
+    using StatisticsWeight = std::optional<double>;
+    void check(const ImageBatch& batch) const;
+    void run_forward(const ImageBatch& batch, StatisticsWeight weight);
+    void forward(Layer& layer, const std::byte* x, StatisticsWeight weight,
+                 const BatchNorm::Forward& norm);
+    const std::byte* shortcut(Block& block, StatisticsWeight weight);
     void run_backward();
     void backward(Block& block, Gradients& gradients);
     void backward(Layer& layer, const std::byte* x, const BatchNorm::Backward& norm, std::byte* dx);
@@ -71,7 +78,7 @@ private:
     Score loss(std::span<const int> labels, float factor);
 
     BatchNormPair<const float> scale(const ResNetUnit& unit) const;
-    RunningStatistics statistics(const ResNetUnit& unit);
+    RunningStatistics statistics(const ResNetUnit& unit, double weight);
 
     std::string name_;
     ImageShape image_;

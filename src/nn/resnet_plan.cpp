@@ -35,11 +35,6 @@ constexpr auto families = std::to_array<Family>({
     {"resnet152", Kind::bottleneck, 64, Shortcut::projection, {3, 8, 36, 3}},
 });
 
-const Family* find(std::string_view name) {
-    const auto* const found = std::ranges::find(families, name, &Family::name);
-    return found == families.end() ? nullptr : found;
-}
-
 /// Appends units in the order of the flat buffers.
 class Planner {
 public:
@@ -139,13 +134,9 @@ private:
 
 }  // namespace
 
-bool is_resnet(std::string_view name) {
-    return find(name) != nullptr;
-}
-
 ResNetPlan plan_resnet(std::string_view name, const ModelSetup& setup) {
-    const Family* family = find(name);
-    ENSURE(family != nullptr, "bug: {} is no ResNet", name);
+    const auto* const family = std::ranges::find(families, name, &Family::name);
+    ENSURE(family != families.end(), "bug: {} is no ResNet", name);
     Planner planner(setup);
     planner.stem(family->width);
     for (std::size_t stage = 0; stage < family->blocks.size(); ++stage)

@@ -50,11 +50,8 @@ struct ResNetPlan {
     std::vector<ConvolutionShape> shapes() const;
 };
 
-/// Is it resnet20, 32, 44, 56, 110 (three stages of 16, 32, 64 channels) or resnet18, 34, 50, 101,
-/// 152 (four stages, from 64 channels on; a stem of 3×3 and no pooling, for small images)?
-bool is_resnet(std::string_view name);
-
-/// Error: images or classes that make no sense.
+/// name: resnet20, 32, 44, 56, 110 (three stages of 16, 32, 64 channels) or resnet18, 34, 50, 101,
+/// 152 (four stages, from 64 channels on; a stem of 3×3 and no pooling, for small images).
 ResNetPlan plan_resnet(std::string_view name, const ModelSetup& setup);
 
 }  // namespace wasp::nn

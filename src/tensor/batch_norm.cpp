@@ -11,7 +11,7 @@ namespace wasp {
 
 namespace {
 
-constexpr double epsilon = 1e-5, momentum = 0.1;
+constexpr double epsilon = 1e-5;
 
 }  // namespace
 
@@ -142,10 +142,10 @@ void BatchNorm::forward(const Forward& work, BatchNormPair<const float> scale,
                 const double variance = std::max(0.0, squares / count - distance * distance);
                 fold(c, mean, variance, scale);
                 const double unbiased = count > 1 ? variance * count / (count - 1) : variance;
-                running.mean[c] +=
-                    static_cast<float>(momentum * (mean - static_cast<double>(running.mean[c])));
+                running.mean[c] += static_cast<float>(
+                    running.weight * (mean - static_cast<double>(running.mean[c])));
                 running.variance[c] += static_cast<float>(
-                    momentum * (unbiased - static_cast<double>(running.variance[c])));
+                    running.weight * (unbiased - static_cast<double>(running.variance[c])));
             }
         },
         [&](std::size_t g, std::size_t part) {

@@ -10,7 +10,7 @@ Layout: /loss () of a training step, /gradients, /running (after that step), /in
 model.eval() then, /after_5_steps (SGD, learning rate 0.01, momentum 0.9, weight decay 0.0005; the same
 batch each step, the first step being the one above).
 Each of gradients, running and after_5_steps holds `norms`, one a tensor in the order of the flat buffers,
-and `values`: of each tensor every stride-th value, stride = 1 below 256 values, else (count // 256) | 1.
+and `values`: of each tensor every stride-th value, stride = 1 below 64 values, else (count // 64) | 1.
 Images and initial weights are not stored: they come from hashed(), as in test/nn/resnet_golden.cpp.
 
 The images are chosen: where a ReLU's input is nearer to zero than float32 can tell, its gradient is a
@@ -129,7 +129,7 @@ def images(side, salt):
 def store(file, group, tensors):
     arrays = [t.detach().numpy().reshape(-1) for t in tensors]
     file[f"{group}/norms"] = [np.linalg.norm(a) for a in arrays]
-    strides = [1 if a.size < 256 else (a.size // 256) | 1 for a in arrays]
+    strides = [1 if a.size < 64 else (a.size // 64) | 1 for a in arrays]
     file[f"{group}/values"] = np.concatenate([a[::s] for a, s in zip(arrays, strides)]).astype(np.float32)
 
 

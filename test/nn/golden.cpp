@@ -1,12 +1,11 @@
 // Both LeNets against PyTorch: values from test/golden/make_lenet_golden.py.
 #include <gtest/gtest.h>
-#include <hdf5.h>
 
 #include <cmath>
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "golden_file.hpp"
 #include "nn/model.hpp"
 #include "protocols/sgd.hpp"
 #include "tensor/vector_ops.hpp"
@@ -14,16 +13,9 @@
 namespace wasp {
 namespace {
 
-constexpr std::size_t images = 8, classes = 10;
+using test::hashed;
 
-/// The same integer hash as in the script: multiples of 2^-20 in [-1, 1).
-double hashed(std::uint64_t index, std::uint64_t salt) {
-    std::uint64_t z = index + (salt << 32U);
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-    z = z ^ (z >> 31U);
-    return static_cast<double>(static_cast<std::int64_t>(z >> 43U) - (1 << 20)) / (1 << 20);
-}
+constexpr std::size_t images = 8, classes = 10;
 
 void fill(Model& model) {
     std::uint64_t salt = 0;
@@ -38,25 +30,9 @@ void fill(Model& model) {
     }
 }
 
-class Golden {
+class Golden : public test::GoldenFile {
 public:
-    explicit Golden(const std::string& model)
-        : file_(H5Fopen(("test/golden/" + model + ".h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)) {}
-    Golden(const Golden&) = delete;
-    Golden& operator=(const Golden&) = delete;
-    ~Golden() { H5Fclose(file_); }
-
-    std::vector<double> read(const std::string& path) const {
-        const hid_t dataset = H5Dopen2(file_, path.c_str(), H5P_DEFAULT);
-        EXPECT_GE(dataset, 0) << path;
-        const hid_t space = H5Dget_space(dataset);
-        std::vector<double> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
-        EXPECT_GE(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-                  0);
-        H5Sclose(space);
-        H5Dclose(dataset);
-        return values;
-    }
+    using GoldenFile::GoldenFile;
 
     /// Values that the file holds of `group`/NAME against ours, by norm.
     void expect_near(const std::string& group, const ParameterView& parameter,
@@ -77,9 +53,6 @@ public:
         const double expected_norm = read(path + "/norm")[0];
         EXPECT_NEAR(std::sqrt(whole) / expected_norm, 1, tolerance) << path;
     }
-
-private:
-    hid_t file_;
 };
 
 class GoldenLeNet : public testing::TestWithParam<std::string> {
