@@ -99,7 +99,7 @@ class ResNet(nn.Module):
 # name: (width, blocks, bottleneck, padded), image side, gamma (middle, spread), beta, salt of the images
 CASES = {
     "resnet20": ((16, (3, 3, 3), False, True), 32, (0.5, 0.25), 0.8, 0),
-    "resnet50": ((64, (3, 4, 6, 3), True, False), 12, (0.2, 0.1), 1.0, 0),
+    "resnet50": ((64, (3, 4, 6, 3), True, False), 12, (0.2, 0.1), 1.0, 29),
     "resnet101": ((64, (3, 4, 23, 3), True, False), 12, (0.2, 0.1), 1.0, 126),
 }
 LABELS = np.array([3, 1, 4, 1])

@@ -22,7 +22,7 @@ struct Case {
 
 constexpr Case cases[] = {
     {"resnet20", 32, 0.5, 0.25, 0.8, 0},
-    {"resnet50", 12, 0.2, 0.1, 1, 0},
+    {"resnet50", 12, 0.2, 0.1, 1, 29},
     {"resnet101", 12, 0.2, 0.1, 1, 126},
 };
 
@@ -120,9 +120,9 @@ INSTANTIATE_TEST_SUITE_P(
     PyTorch, GoldenResNet,
     testing::Combine(testing::ValuesIn(cases),
                      testing::ValuesIn(convolution_libraries(kernels(), Precision::float32))),
-    [](const auto& info) {
-        return std::string(std::get<0>(info.param).model) +
-               (std::get<1>(info.param) == ConvolutionLibrary::onednn ? "_oneDNN" : "_OpenBLAS");
+    [](const auto& chosen) {
+        return std::string(std::get<0>(chosen.param).model) +
+               (std::get<1>(chosen.param) == ConvolutionLibrary::onednn ? "_oneDNN" : "_OpenBLAS");
     });
 
 }  // namespace
