@@ -22,6 +22,10 @@ struct BenchStepOptions {
 /// model or instruction set.
 void bench_step(const BenchStepOptions& options);
 
+/// Prints what was measured to choose among algorithms, a line for each shape and pass.
+/// Error: as bench_step().
+void bench_kernels(const BenchStepOptions& options);
+
 /// Pulls and pushes of a parameter store by all ranks of the cluster at once, against plain copies
 /// and axpys of as many floats by as many ranks at once, in private memory, in the same run.
 /// Collective. sizes: of the stores, in floats. Prints which way the floats go, and a table:

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "data/augmentation.hpp"
 #include "data/sampler.hpp"
 #include "nn/model.hpp"
 
@@ -34,6 +35,13 @@ enum class RateScale { none, mean, sqrt, linear };
 
 enum class MomentumAt { worker, server };
 
+/// What is evaluated and saved as running statistics of batch normalisation. --bn-stats
+enum class NormPolicy {
+    average,    ///< the mean of all workers'
+    local,      ///< those of the worker whose weights are evaluated
+    reestimate  ///< estimated anew from training images, with the weights that are evaluated
+};
+
 struct TrainConfig {
     std::string data, model = "lenet5", protocol = "wasp";
     std::string init, save_model;  ///< model files; empty: none
@@ -50,8 +58,10 @@ struct TrainConfig {
     std::int64_t seed = 1;
     Initialisation initialisation = Initialisation::pytorch;
     Order order = Order::shuffle;
+    Augmentation augmentation = Augmentation::none;
     std::optional<Shards> shards;            ///< empty: as the protocol says
     std::optional<std::int64_t> validation;  ///< training images held out; empty: by the protocol
+    std::optional<NormPolicy> norm;          ///< empty: average, or local for own weights
     double max_loss = std::numeric_limits<double>::infinity();
 
     Evaluation evaluation = Evaluation::deferred;
@@ -66,7 +76,8 @@ struct TrainConfig {
     std::string straggler;                ///< who is slowed down on purpose; empty: nobody
     std::string record_schedule, replay;  ///< files with the order of events; empty: none
 
-    std::string cluster = "mpi";          ///< or "threads:N"
+    std::string cluster = "mpi";  ///< or "threads:N"
+    ConvolutionAlgorithm convolutions = ConvolutionAlgorithm::measured;
     std::optional<std::int64_t> threads;  ///< of each rank; empty: its share of the node's cores
     double stall_timeout = 120;           ///< seconds
 };

@@ -125,6 +125,9 @@ std::unique_ptr<Model> make_model(std::string_view name, const ModelSetup& setup
 /// taking it.   Error: as make_model().
 std::size_t estimate_bytes(std::string_view name, const ModelSetup& setup);
 
+/// Of make_model(name, setup)->weights(), found without making it.   Error: as make_model().
+std::size_t count_weights(std::string_view name, const ModelSetup& setup);
+
 /// The images that the network was made for: (1,28,28) or (3,32,32).   Error: as make_model().
 ImageShape usual_image(std::string_view name);
 

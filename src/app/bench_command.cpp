@@ -11,27 +11,48 @@ namespace {
 
 constexpr double longest = 600;  // seconds
 
-void add_step(CLI::App& group, Commands& commands) {
-    struct Options {
-        std::string model = "lenet5", simd;
-        std::int64_t batch = 64, threads = 1;
-        double seconds = 3;
-    };
-    const auto options = std::make_shared<Options>();
+struct StepOptions {
+    std::string model, simd;
+    std::int64_t batch = 64, threads = 1;
+    double seconds = 3;
+
+    BenchStepOptions values() const {
+        return {.model = model,
+                .simd = simd,
+                .batch = static_cast<int>(batch),
+                .threads = static_cast<int>(threads),
+                .seconds = seconds};
+    }
+};
+
+OptionTable table_of(StepOptions& options) {
     OptionTable table;
-    table.text("model", options->model, "NAME", "see `wasp help models`");
-    table.whole("batch", options->batch, {1, 2048}, "images a step");
-    table.whole("threads", options->threads, {1, 1024}, "of this process");
-    table.text("simd", options->simd, "SET",
-               "avx, avx2 or avx512; the machine's best if not given");
+    table.text("model", options.model, "NAME", "see `wasp help models`");
+    table.whole("batch", options.batch, {1, 2048}, "images a step");
+    table.whole("threads", options.threads, {1, 1024}, "of this process");
+    table.text("simd", options.simd, "SET", "avx, avx2 or avx512; the machine's best if not given");
+    return table;
+}
+
+void add_step(CLI::App& group, Commands& commands) {
+    const auto options = std::make_shared<StepOptions>();
+    options->model = "lenet5";
+    auto table = table_of(*options);
     table.number("seconds", options->seconds, {0.1, longest}, "to measure for");
     add_command(group, commands, "step", "training steps of a model, without data and ranks",
                 std::move(table), [options](Arguments& /*arguments*/) {
-                    bench_step({.model = options->model,
-                                .simd = options->simd,
-                                .batch = static_cast<int>(options->batch),
-                                .threads = static_cast<int>(options->threads),
-                                .seconds = options->seconds});
+                    bench_step(options->values());
+                    return 0;
+                });
+}
+
+void add_kernels(CLI::App& group, Commands& commands) {
+    const auto options = std::make_shared<StepOptions>();
+    options->model = "resnet101";
+    options->batch = 32;
+    add_command(group, commands, "kernels", "the algorithms chosen for a model's convolutions",
+                table_of(*options), [options](Arguments& /*arguments*/) {
+                    bench_kernels(options->values());
                     return 0;
                 });
 }
@@ -64,6 +85,7 @@ void add_store(CLI::App& group, Commands& commands) {
 void add_bench_commands(CLI::App& program, Commands& commands) {
     auto& group = add_group(program, "bench", "our own speed");
     add_step(group, commands);
+    add_kernels(group, commands);
     add_store(group, commands);
 }
 

@@ -50,8 +50,9 @@ std::vector<CurveRow> mean_of(const std::vector<std::vector<CurveRow>>& curves) 
 
 }  // namespace
 
-Evaluations::Evaluations(Run& run)
+Evaluations::Evaluations(Run& run, NormStatistics& statistics)
     : run_(run),
+      statistics_(statistics),
       watches_(run.team.worker && (run.is_first_worker() || !run.facts.shares_weights) &&
                run.config.evaluation != Evaluation::none),
       timer_(run.config.eval_every, run.team.workers),
@@ -65,7 +66,9 @@ bool Evaluations::due(std::int64_t steps, double epoch, double seconds) {
 std::optional<CurveRow> Evaluations::take(const CurveRow& row) {
     if (run_.config.evaluation == Evaluation::inplace) return evaluate(row);
     const bool first_on_disk = snapshots_.on_disk() == 0;
+    statistics_.settle_copy();
     copy_model(row);
+    statistics_.restore();
     if (first_on_disk && snapshots_.on_disk() > 0 && run_.is_first_worker())
         fmt::print(stderr,
                    "wasp: note: copies of the weights for evaluation take more than {} MiB; "
@@ -78,7 +81,9 @@ CurveRow Evaluations::evaluate(CurveRow row) {
     const bool everyone_waits = run_.facts.shares_weights;
     const Stopwatch watch;
     if (everyone_waits) run_.control.pause_all();
+    statistics_.settle();
     set_score(row, test_.score_all());
+    statistics_.restore();
     const double seconds = watch.seconds();
     if (everyone_waits)
         run_.control.resume_all(seconds);
@@ -90,7 +95,10 @@ CurveRow Evaluations::evaluate(CurveRow row) {
 }
 
 std::vector<CurveRow> Evaluations::finish(const std::optional<CurveRow>& last) {
-    if (run_.config.evaluation == Evaluation::none) return {};
+    if (run_.config.evaluation == Evaluation::none) {
+        run_.facts.shares_weights ? statistics_.estimate_shared() : statistics_.estimate_own();
+        return {};
+    }
     if (last && watches_) copy_model(*last);
     return run_.facts.shares_weights ? finish_shared() : finish_own();
 }
@@ -109,6 +117,7 @@ std::vector<CurveRow> Evaluations::finish_shared() {
     for (std::size_t i = 0; i < count; ++i) {
         if (watches_) snapshots_.load(i, parts);
         for (const auto& part : parts) run_.cluster.broadcast(std::as_writable_bytes(part), root);
+        statistics_.estimate_shared();
         const Score score = test_.score_together(run_.cluster);
         if (!watches_) continue;
         set_score(curve_.emplace_back(snapshots_.row(i)), score);
@@ -121,6 +130,7 @@ std::vector<CurveRow> Evaluations::finish_own() {
     const auto parts = parts_of(run_.model);
     for (std::size_t i = 0; i < snapshots_.size(); ++i) {
         snapshots_.load(i, parts);
+        statistics_.estimate_own();
         set_score(curve_.emplace_back(snapshots_.row(i)), test_.score_all());
     }
     ByteWriter message;

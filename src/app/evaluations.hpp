@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "norm_statistics.hpp"
 #include "plan.hpp"
 #include "report/results_file.hpp"
 #include "run.hpp"
@@ -14,7 +15,7 @@ namespace wasp {
 
 class Evaluations {
 public:
-    explicit Evaluations(Run& run);
+    Evaluations(Run& run, NormStatistics& statistics);
 
     /// Whether this worker evaluates now.   steps, epoch, seconds: as EvaluationTimer::due().
     bool due(std::int64_t steps, double epoch, double seconds);
@@ -36,6 +37,7 @@ private:
     std::vector<CurveRow> finish_own();
 
     Run& run_;
+    NormStatistics& statistics_;
     bool watches_;  // this rank's model belongs to the curve
     EvaluationTimer timer_;
     Scorer test_;

@@ -65,7 +65,7 @@ void take_mean(Run& run) {
     }
 }
 
-FinalModels choose_among_workers(Run& run) {
+FinalModels choose_among_workers(Run& run, NormStatistics& statistics) {
     Examination examination(run);
     auto rows = examine_workers(run, examination);
     const auto loss = [](const ModelRow& row) {
@@ -80,6 +80,7 @@ FinalModels choose_among_workers(Run& run) {
     const std::vector<float> weights(run.model.weights().begin(), run.model.weights().end());
     const std::vector<float> state(run.model.state().begin(), run.model.state().end());
     take_mean(run);
+    statistics.estimate_shared();
     const ModelRow mean = examination.examine_together(run, "mean");
     const bool mean_is_better = loss(mean) < loss(best);
     if (!mean_is_better) {
@@ -94,8 +95,8 @@ FinalModels choose_among_workers(Run& run) {
 
 }  // namespace
 
-FinalModels final_models(Run& run) {
-    if (!run.facts.shares_weights) return choose_among_workers(run);
+FinalModels final_models(Run& run, NormStatistics& statistics) {
+    if (!run.facts.shares_weights) return choose_among_workers(run, statistics);
     return {{Examination(run).examine_together(run, "shared")}, "shared"};
 }
 

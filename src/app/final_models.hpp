@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "norm_statistics.hpp"
 #include "report/results_file.hpp"
 #include "run.hpp"
 
@@ -14,11 +15,11 @@ struct FinalModels {
     std::string chosen;          ///< the row whose weights run.model holds on return
 };
 
-/// Collective, after training; run.model holds the rank's final weights.
+/// Collective, after training; run.model holds the rank's final weights and running statistics.
 /// One shared model: a row "shared". A model for each worker: a row "rank N" each, "best" (of them,
 /// by validation loss), "mean" (of their weights) and "ensemble" (mean of their softmax outputs);
 /// the chosen one is "best" or "mean", whichever has the lower validation loss. Test images choose
 /// nothing, and are not looked at with --eval none. What was not evaluated is NaN.
-FinalModels final_models(Run& run);
+FinalModels final_models(Run& run, NormStatistics& statistics);
 
 }  // namespace wasp

@@ -12,7 +12,9 @@
 #include "evaluations.hpp"
 #include "final_models.hpp"
 #include "journal.hpp"
+#include "memory.hpp"
 #include "model_io.hpp"
+#include "norm_statistics.hpp"
 #include "out_folder.hpp"
 #include "plan.hpp"
 #include "rank_rows.hpp"
@@ -56,6 +58,7 @@ Holdout complete(TrainConfig& config, const ProtocolFacts& facts, const Team& te
     constexpr std::size_t part = 20;
     const auto images = dataset.train.size();
     if (!config.shards) config.shards = facts.full_shards ? Shards::full : Shards::disjoint;
+    if (!config.norm) config.norm = facts.shares_weights ? NormPolicy::average : NormPolicy::local;
     if (!config.validation)
         config.validation = facts.shares_weights ? 0 : static_cast<std::int64_t>(images / part);
     auto holdout = hold_out(images, static_cast<std::size_t>(*config.validation),
@@ -76,7 +79,11 @@ std::unique_ptr<Model> initial_model(Cluster& cluster, const TrainConfig& config
     setup.seed = static_cast<std::uint64_t>(config.seed);
     if (facts.own_initialisation)
         setup.seed = RandomStream(setup.seed, "initial model", team.worker.value_or(0))();
+    setup.convolutions = config.convolutions;
     setup.initialisation = config.initialisation;
+    std::size_t bytes = 0;
+    collectively(cluster, [&] { bytes = estimate_memory(config, setup, facts); });
+    check_memory(cluster, config, bytes);
     std::unique_ptr<Model> model;
     collectively(cluster, [&] {
         model = make_model(config.model, setup);
@@ -134,8 +141,9 @@ std::unique_ptr<Journal> open_journal(const Run& run, const RankRow& place,
 
 /// Collective. Train, evaluate what was put off, and write everything.
 Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const Schedule* replay) {
-    Evaluations evaluations(run);
-    TrainLoop loop(run, evaluations, journal, place, replay);
+    NormStatistics statistics(run);
+    Evaluations evaluations(run, statistics);
+    TrainLoop loop(run, evaluations, statistics, journal, place, replay);
     const Ending ending = loop.run();
     if (!run.config.record_schedule.empty()) {
         const Schedule schedule = loop.schedule(run.first_worker());
@@ -165,8 +173,9 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
         last = loop.row_now();
         last->seconds = run.facts.shares_weights ? verdict.seconds : ending.seconds;
     }
+    statistics.finish();
     auto curve = evaluations.finish(last);
-    if (last) models = final_models(run);
+    if (last) models = final_models(run, statistics);
     collectively(run.cluster, [&] {
         if (journal == nullptr) return;
         journal->results().curve = std::move(curve);

@@ -31,16 +31,19 @@ double scale_of(RateScale scale, double workers) {
 
 }  // namespace
 
-TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, Journal* journal, RankRow place,
-                     const Schedule* replay)
+TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statistics,
+                     Journal* journal, RankRow place, const Schedule* replay)
     : run_(run),
       evaluations_(evaluations),
+      statistics_(statistics),
       journal_(journal),
       sampler_(
           sampler_setup(run.config, run.holdout, run.team.worker.value_or(0), run.team.workers)),
       plan_(run.config, sampler_, run.team.workers),
       recorder_(std::move(place), *run.config.record_every, plan_.steps()),
       maker_(run.dataset, run.dataset.train),
+      augmenter_(run.config.augmentation, run.dataset.shape,
+                 static_cast<std::uint64_t>(run.config.seed), run.team.worker.value_or(0)),
       rate_(run.config.schedule, run.config.learning_rate, run.config.warmup, plan_.epochs()),
       rate_scale_(scale_of(run.config.rate_scale, run.team.workers)),
       straggler_(run.config.straggler, run.cluster.place(), run.cluster.size()),
@@ -104,6 +107,7 @@ Ending TrainLoop::train() {
             return {Reason::diverged, step, record.loss};
         }
         exchange(record);
+        statistics_.publish(step + 1);
         recorder_.add(record);
         run_.control.add_samples(record.samples);
 
@@ -132,7 +136,8 @@ Step TrainLoop::compute(std::int64_t step) {
     watch_.lap();
     sgd_.set_learning_rate(
         static_cast<float>(rate_scale_ * rate_.at(plan_.epoch_before(mean_step(step)))));
-    const ImageBatch batch = maker_.make(images_of(step));
+    const ImageBatch batch =
+        augmenter_.change(maker_.make(images_of(step)), plan_.epoch(step), plan_.batch(step));
     record.data = watch_.lap();
 
     poll_seconds_ = 0;

@@ -39,8 +39,8 @@ struct Ending {
 class TrainLoop {
 public:
     /// Collective. journal: on the first worker's rank; elsewhere null. replay: null for none.
-    TrainLoop(Run& run, Evaluations& evaluations, Journal* journal, RankRow place,
-              const Schedule* replay);
+    TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statistics, Journal* journal,
+              RankRow place, const Schedule* replay);
 
     /// Collective: workers train, servers serve. On return run.model holds this rank's result.
     Ending run();
@@ -69,11 +69,13 @@ private:
 
     Run& run_;
     Evaluations& evaluations_;
+    NormStatistics& statistics_;
     Journal* journal_;
     Sampler sampler_;
     Plan plan_;
     Recorder recorder_;
     BatchMaker maker_;
+    Augmenter augmenter_;
     LearningRate rate_;
     double rate_scale_;
     Straggler straggler_;

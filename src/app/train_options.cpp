@@ -55,9 +55,20 @@ void add_method(OptionTable& table, TrainConfig& config) {
     table.choice<Order>("order", config.order,
                         {{"shuffle", Order::shuffle}, {"sequential", Order::sequential}},
                         "of the images: anew every epoch, or as in the file");
+    table.choice<Augmentation>(
+        "augment", config.augmentation,
+        {{"none", Augmentation::none}, {"crop-flip", Augmentation::crop_flip}},
+        "training images as they are, or shifted by up to 4 pixels and mirrored at random");
     table.choice<Shards>("shards", config.shards,
                          {{"disjoint", Shards::disjoint}, {"full", Shards::full}},
                          "each worker its part, or everything; as the protocol says if not given");
+    table.choice<NormPolicy>("bn-stats", config.norm,
+                             {{"average", NormPolicy::average},
+                              {"local", NormPolicy::local},
+                              {"reestimate", NormPolicy::reestimate}},
+                             "running statistics that evaluation uses: the workers' mean, one "
+                             "worker's own, or anew from training images; if not given average, or "
+                             "local where each worker trains its own model");
     table.whole("validation", config.validation, {0},
                 "training images held out; if not given 0, or 1/20 of them where each worker "
                 "trains its own model");
@@ -110,6 +121,12 @@ void add_machine(OptionTable& table, TrainConfig& config) {
                "ranks are MPI processes, or N threads of this one");
     table.whole("threads", config.threads, {1, 4096},
                 "of each rank; if not given, its share of the node's cores");
+    table.choice<ConvolutionAlgorithm>(
+        "convolutions", config.convolutions,
+        {{"measured", ConvolutionAlgorithm::measured},
+         {"direct", ConvolutionAlgorithm::direct},
+         {"winograd", ConvolutionAlgorithm::winograd}},
+        "of the ResNets: the faster of both algorithms, measured at the start, or always this one");
     table.number("stall-timeout", config.stall_timeout, positive,
                  "seconds after which waiting for another rank fails");
 }

@@ -215,6 +215,10 @@ std::size_t estimate_bytes(std::string_view name, const ModelSetup& setup) {
     return checked_row(name, setup).bytes(name, setup);
 }
 
+std::size_t count_weights(std::string_view name, const ModelSetup& setup) {
+    return checked_row(name, setup).weights(name, setup);
+}
+
 ImageShape usual_image(std::string_view name) {
     return nn::row_of(name).image;
 }
