@@ -5,13 +5,15 @@
 #include <string>
 
 #include "cluster/cluster.hpp"
+#include "nn/model.hpp"
 
 namespace wasp {
 
 /// Training steps of a model on made-up images: forward, backward, SGD with momentum.
 struct BenchStepOptions {
     std::string model = "lenet5";
-    std::string simd;  ///< instruction set; empty: the machine's best
+    std::string simd;                          ///< instruction set; empty: the machine's best
+    Precision precision = Precision::float32;  ///< of the ResNets
     int batch = 64, threads = 1;
     double seconds = 3;
 };

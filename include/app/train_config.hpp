@@ -77,6 +77,7 @@ struct TrainConfig {
     std::string record_schedule, replay;  ///< files with the order of events; empty: none
 
     std::string cluster = "mpi";  ///< or "threads:N"
+    Precision precision = Precision::float32;
     ConvolutionAlgorithm convolutions = ConvolutionAlgorithm::measured;
     std::optional<std::int64_t> threads;  ///< of each rank; empty: its share of the node's cores
     double stall_timeout = 120;           ///< seconds

@@ -14,11 +14,13 @@ constexpr double longest = 600;  // seconds
 struct StepOptions {
     std::string model, simd;
     std::int64_t batch = 64, threads = 1;
+    Precision precision = Precision::float32;
     double seconds = 3;
 
     BenchStepOptions values() const {
         return {.model = model,
                 .simd = simd,
+                .precision = precision,
                 .batch = static_cast<int>(batch),
                 .threads = static_cast<int>(threads),
                 .seconds = seconds};
@@ -38,6 +40,9 @@ void add_step(CLI::App& group, Commands& commands) {
     const auto options = std::make_shared<StepOptions>();
     options->model = "lenet5";
     auto table = table_of(*options);
+    table.choice<Precision>("precision", options->precision,
+                            {{"float32", Precision::float32}, {"bf16", Precision::bf16}},
+                            "of the ResNets' activations");
     table.number("seconds", options->seconds, {0.1, longest}, "to measure for");
     add_command(group, commands, "step", "training steps of a model, without data and ranks",
                 std::move(table), [options](Arguments& /*arguments*/) {

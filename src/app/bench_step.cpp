@@ -74,7 +74,8 @@ void bench_step(const BenchStepOptions& options) {
     use_threads(options.threads);
     const auto model = make_model(options.model, {.image = usual_image(options.model),
                                                   .largest_batch = options.batch,
-                                                  .simd = options.simd});
+                                                  .simd = options.simd,
+                                                  .precision = options.precision});
     const MadeUpImages images(model->image_shape(), model->classes());
     Sgd sgd(model->weights().size(), {.momentum = 0.9F});
     std::size_t step = 0;

@@ -79,6 +79,7 @@ std::unique_ptr<Model> initial_model(Cluster& cluster, const TrainConfig& config
     setup.seed = static_cast<std::uint64_t>(config.seed);
     if (facts.own_initialisation)
         setup.seed = RandomStream(setup.seed, "initial model", team.worker.value_or(0))();
+    setup.precision = config.precision;
     setup.convolutions = config.convolutions;
     setup.initialisation = config.initialisation;
     std::size_t bytes = 0;

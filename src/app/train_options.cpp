@@ -121,6 +121,9 @@ void add_machine(OptionTable& table, TrainConfig& config) {
                "ranks are MPI processes, or N threads of this one");
     table.whole("threads", config.threads, {1, 4096},
                 "of each rank; if not given, its share of the node's cores");
+    table.choice<Precision>("precision", config.precision,
+                            {{"float32", Precision::float32}, {"bf16", Precision::bf16}},
+                            "of the ResNets' activations; weights and sums are always float32");
     table.choice<ConvolutionAlgorithm>(
         "convolutions", config.convolutions,
         {{"measured", ConvolutionAlgorithm::measured},

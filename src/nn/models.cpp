@@ -110,6 +110,7 @@ struct Row {
 
 template <void (*build)(Builder&)>
 std::unique_ptr<Model> network(std::string_view name, const ModelSetup& setup) {
+    REQUIRE(setup.precision == Precision::float32, "{} computes in float32 only", name);
     Builder builder(name, setup);
     build(builder);
     return std::make_unique<Network>(std::string(name), setup, builder.take());

@@ -14,7 +14,8 @@ namespace {
 std::unique_ptr<ConvolutionEngine> make_engine(const ModelSetup& setup) {
     const Kernels& kernels = wasp::kernels(setup.simd);
     const auto libraries = convolution_libraries(kernels, setup.precision);
-    REQUIRE(!libraries.empty(), "bf16 needs oneDNN and AVX-512: take --precision float32");
+    REQUIRE(!libraries.empty(),
+            "bf16 takes oneDNN and a CPU with AVX-512-BF16 or AMX: use --precision float32");
     return make_convolution_engine(setup.library.value_or(libraries.front()), kernels,
                                    setup.precision);
 }

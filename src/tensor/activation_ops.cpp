@@ -3,33 +3,14 @@
 #include <cblas.h>
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <cstring>
 
+#include "bf16.hpp"
 #include "tensor/parallel.hpp"
 
 namespace wasp {
 
 namespace {
-
-struct Bf16 {
-    std::uint16_t bits;
-};
-
-float to_float(float value) {
-    return value;
-}
-float to_float(Bf16 value) {
-    return std::bit_cast<float>(std::uint32_t{value.bits} << 16U);
-}
-void assign(float value, float& to) {
-    to = value;
-}
-void assign(float value, Bf16& to) {  // to nearest, ties to even
-    const auto word = std::bit_cast<std::uint32_t>(value);
-    to.bits = static_cast<std::uint16_t>((word + 0x7FFFU + ((word >> 16U) & 1U)) >> 16U);
-}
 
 /// Where the pixels of (image, group of `block` channels) begin, in elements.
 std::size_t plane(ActivationLayout layout, ActivationShape shape, std::size_t image,

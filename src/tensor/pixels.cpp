@@ -6,15 +6,15 @@ namespace wasp {
 
 namespace {
 
-template <class Pixel>
-void normalise(const Pixel* pixels, std::size_t count, float scale, float shift, float* out) {
-    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(pixels[i]) * scale + shift;
+template <class Pixel, class Element>
+void normalise(const Pixel* pixels, std::size_t count, float scale, float shift, Element* out) {
+    for (std::size_t i = 0; i < count; ++i)
+        assign(static_cast<float>(pixels[i]) * scale + shift, out[i]);
 }
 
-}  // namespace
-
-void normalise_channel(const ImageBatch& batch, const ImageShape& shape, std::size_t index,
-                       std::size_t channel, float* out) {
+template <class Element>
+void normalise_any(const ImageBatch& batch, const ImageShape& shape, std::size_t index,
+                   std::size_t channel, Element* out) {
     const std::size_t area = shape.pixels() / static_cast<std::size_t>(shape.channels);
     const std::byte* image = batch.images[index];
     const float scale = batch.scale[channel], shift = batch.shift[channel];
@@ -23,6 +23,18 @@ void normalise_channel(const ImageBatch& batch, const ImageShape& shape, std::si
                   out);
     else
         normalise(reinterpret_cast<const float*>(image) + channel * area, area, scale, shift, out);
+}
+
+}  // namespace
+
+void normalise_channel(const ImageBatch& batch, const ImageShape& shape, std::size_t index,
+                       std::size_t channel, float* out) {
+    normalise_any(batch, shape, index, channel, out);
+}
+
+void normalise_channel(const ImageBatch& batch, const ImageShape& shape, std::size_t index,
+                       std::size_t channel, Bf16* out) {
+    normalise_any(batch, shape, index, channel, out);
 }
 
 }  // namespace wasp
