@@ -57,7 +57,7 @@ void NormStatistics::finish() {
         if (!run_.team.worker) std::ranges::fill(state_, 0.0F);
         run_.cluster.sum(state_);
         scale(1 / static_cast<float>(run_.team.workers), state_);
-    } else if (run_.facts.shares_weights) {  // one model has one worker's
+    } else if (!state_.empty() && run_.facts.shares_weights) {  // one model has one worker's
         run_.cluster.broadcast(std::as_writable_bytes(state_), run_.first_worker());
     }
 }
