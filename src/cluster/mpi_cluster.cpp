@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "cores.hpp"
-#include "mpi_requests.hpp"
+#include "mpi_mailbox.hpp"
 #include "mpi_window.hpp"
 #include "node_window.hpp"
 
@@ -43,13 +43,16 @@ MpiCluster::MpiCluster() : memory_(*this) {
     team_memory_ = make_team_memory();
     team_.emplace(*this, team_memory_->bytes().data(), node_ranks_, place_.rank_on_node);
     meet_neighbours();
-    if (place_.nodes > 1 && place_.rank_on_node == 0)
-        nodes_.emplace(*this, speakers_, speaker_ranks_);
-    requests_ = std::make_unique<MpiRequests>(*this);
+    if (place_.nodes == 1) return;
+    if (place_.rank_on_node == 0) nodes_.emplace(*this, speakers_, speaker_ranks_);
+    std::vector<int> others;
+    for (int rank = 0; rank < place_.ranks; ++rank)
+        if (!on_this_node(rank)) others.push_back(rank);
+    mailbox_ = std::make_unique<MpiMailbox>(*this, others);
 }
 
 MpiCluster::~MpiCluster() {
-    requests_.reset();
+    mailbox_.reset();
     if (speakers_ != MPI_COMM_NULL) MPI_Comm_free(&speakers_);
     MPI_Comm_free(&node_);
     MPI_Comm_free(&world_);
@@ -239,8 +242,13 @@ std::unique_ptr<NodeMemory> MpiCluster::make_node_memory(std::size_t bytes) {
         SharedParts(*this, *team_, place_.rank_on_node == 0 ? bytes : 0));
 }
 
+// MPI_Iprobe lets MPI's one-sided calls at this rank progress, which MPI_Test, with nothing to wait
+// for, does not.
 void MpiCluster::poll() {
-    if (requests_) requests_->serve();  // the constructor waits, too
+    int any = 0;
+    mpi_check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_, &any, MPI_STATUS_IGNORE),
+              "MPI_Iprobe");
+    if (mailbox_) mailbox_->serve();
 }
 
 void MpiCluster::yield(double waited_seconds) {

@@ -15,7 +15,7 @@
 
 namespace wasp {
 
-class MpiRequests;
+class MpiMailbox;
 
 class MpiCluster final : public Cluster {
 public:
@@ -42,8 +42,8 @@ public:
     bool on_this_node(int rank) const {
         return number_on_node_[static_cast<std::size_t>(rank)].has_value();
     }
-    MpiRequests& requests() { return *requests_; }
-    NodeTeam& team() { return *team_; }  ///< the ranks of this node
+    MpiMailbox* mailbox() { return mailbox_.get(); }  ///< null: there is one node only
+    NodeTeam& team() { return *team_; }               ///< the ranks of this node
 
     /// Collective: every rank's value, by rank.
     std::vector<std::uint64_t> exchange(std::uint64_t mine);
@@ -75,8 +75,8 @@ private:
     std::unique_ptr<SharedMemory> team_memory_;
     std::optional<NodeTeam> team_;
     std::optional<MpiNodes> nodes_;  // on the first rank of each of several nodes
-    std::unique_ptr<MpiRequests> requests_;
     MpiMemory memory_;
+    std::unique_ptr<MpiMailbox> mailbox_;  // with several nodes
     std::vector<std::shared_ptr<void>> kept_;
 };
 

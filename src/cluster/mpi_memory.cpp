@@ -19,19 +19,9 @@ std::size_t whole_lines(std::size_t bytes) {
 }  // namespace
 
 MpiArena::MpiArena(MpiCluster& cluster, std::size_t bytes)
-    : parts_(cluster, cluster.team(), bytes), mine_(parts_.part(cluster.place().rank_on_node)) {
-    cluster.barrier();  // who waits inside MPI_Win_create can't be timed out
-    mpi_check(MPI_Win_create(mine_.data(), static_cast<MPI_Aint>(mine_.size()), 1, MPI_INFO_NULL,
-                             MPI_COMM_WORLD, &window_),
-              "MPI_Win_create");
-    mpi_check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
-    mpi_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
-}
-
-MpiArena::~MpiArena() {
-    MPI_Win_unlock_all(window_);
-    MPI_Win_free(&window_);
-}
+    : parts_(cluster, cluster.team(), bytes),
+      mine_(parts_.part(cluster.place().rank_on_node)),
+      window_(cluster, mine_) {}
 
 std::size_t MpiArena::take(std::size_t bytes) {
     const std::size_t start = used_;

@@ -8,21 +8,18 @@
 #include <span>
 #include <vector>
 
-#include "mpi_check.hpp"
+#include "mpi_locked_window.hpp"
 #include "shared_memory.hpp"
 
 namespace wasp {
 
 class MpiCluster;
 
-/// A part of every rank's memory, in one MPI window.
+/// A part of every rank's memory, in one MPI window. Its end is collective, too.
 class MpiArena {
 public:
     /// Collective.   bytes: of my part.   Error: as SharedParts.
     MpiArena(MpiCluster& cluster, std::size_t bytes);
-    MpiArena(const MpiArena&) = delete;
-    MpiArena& operator=(const MpiArena&) = delete;
-    ~MpiArena();  ///< collective
 
     std::size_t size() const { return mine_.size(); }
     std::size_t room() const { return size() - used_; }
@@ -35,12 +32,12 @@ public:
     std::byte* at(int member, std::size_t start) const {
         return parts_.part(member).data() + start;
     }
-    MPI_Win window() const { return window_; }
+    MPI_Win window() const { return window_.handle(); }
 
 private:
     SharedParts parts_;
     std::span<std::byte> mine_;
-    MPI_Win window_ = MPI_WIN_NULL;
+    LockedWindow window_;
     std::size_t used_ = 0, ever_used_ = 0;
     int pieces_ = 0;
 };

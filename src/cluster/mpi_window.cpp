@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "mpi_requests.hpp"
+#include "mpi_mailbox.hpp"
 
 namespace wasp {
 
@@ -31,6 +31,7 @@ std::vector<Piece> chunks_in_turns(const std::vector<Piece>& pieces, std::size_t
     }
     std::ranges::stable_sort(turns, {}, &Turn::number);
     std::vector<Piece> chunks;
+    chunks.reserve(turns.size());
     for (const Turn& turn : turns) chunks.push_back(turn.piece);
     return chunks;
 }
@@ -84,14 +85,14 @@ MpiWindow::MpiWindow(MpiCluster& cluster, std::vector<BlockMemory> near, std::ve
     : cluster_(cluster),
       far_(std::move(far)),
       memory_(memory),
-      near_(cluster, std::move(near), std::move(memory)),
-      number_(cluster.requests().offer(near_)) {
+      near_(cluster, std::move(near), std::move(memory)) {
+    if (cluster.mailbox() != nullptr) number_ = cluster.mailbox()->offer(near_);
     cluster.barrier();  // nobody asks for what is not yet on offer
 }
 
 MpiWindow::~MpiWindow() {
     cluster_.part(memory_);
-    cluster_.requests().withdraw(number_);
+    if (cluster_.mailbox() != nullptr) cluster_.mailbox()->withdraw(number_);
 }
 
 void MpiWindow::check_range(int rank, std::size_t offset, std::size_t count) const {
@@ -132,11 +133,11 @@ void MpiWindow::get_both(const std::vector<Source>& near, const std::vector<Sour
 void MpiWindow::put(int rank, std::size_t offset, std::span<const float> in) {
     check_range(rank, offset, in.size());
     if (cluster_.on_this_node(rank)) return near_.put(rank, offset, in);
-    auto& requests = cluster_.requests();
+    MpiMailbox& mailbox = *cluster_.mailbox();
     const std::vector<Target> whole{{rank, offset, in}};
-    for (const Target& target : chunks_in_turns(whole, MpiRequests::most_floats))
-        requests.put(target.rank, number_, target.offset, target.in);
-    requests.finish();
+    for (const Target& target : chunks_in_turns(whole, MpiMailbox::most_floats))
+        mailbox.put(target.rank, number_, target.offset, target.in);
+    mailbox.finish();
 }
 
 void MpiWindow::add(int rank, std::size_t offset, float scale, std::span<const float> in) {
@@ -151,26 +152,23 @@ void MpiWindow::add_all(float scale, std::span<const Target> targets) {
         check_range(target.rank, target.offset, target.in.size());
         (cluster_.on_this_node(target.rank) ? near : far).push_back(target);
     }
-    auto& requests = cluster_.requests();
-    for (const Target& target : chunks_in_turns(far, MpiRequests::most_floats))
-        requests.add(target.rank, number_, target.offset, scale, target.in);
+    MpiMailbox* mailbox = cluster_.mailbox();
+    for (const Target& target : chunks_in_turns(far, MpiMailbox::most_floats))
+        mailbox->add(target.rank, number_, target.offset, scale, target.in);
     for (const Target& target : near) near_.add(target.rank, target.offset, scale, target.in);
-    requests.finish();
+    if (mailbox != nullptr) mailbox->finish();
 }
 
 MpiCounters::MpiCounters(MpiCluster& cluster, std::vector<std::span<Counter>> near,
                          std::size_t count, std::shared_ptr<MpiPiece> memory)
-    : cluster_(cluster),
-      count_(count),
-      memory_(memory),
-      near_(std::move(near), std::move(memory)),
-      number_(cluster.requests().offer(near_)) {
+    : cluster_(cluster), count_(count), memory_(memory), near_(std::move(near), std::move(memory)) {
+    if (cluster.mailbox() != nullptr) number_ = cluster.mailbox()->offer(near_);
     cluster.barrier();  // nobody asks for what is not yet on offer
 }
 
 MpiCounters::~MpiCounters() {
     cluster_.part(memory_);
-    cluster_.requests().withdraw(number_);
+    if (cluster_.mailbox() != nullptr) cluster_.mailbox()->withdraw(number_);
 }
 
 void MpiCounters::check_range(int rank, std::size_t first, std::size_t count) const {
@@ -187,13 +185,23 @@ std::int64_t MpiCounters::read(int rank, std::size_t index) {
 void MpiCounters::read(int rank, std::size_t first, std::span<std::int64_t> out) {
     check_range(rank, first, out.size());
     if (cluster_.on_this_node(rank)) return near_.read(rank, first, out);
-    cluster_.requests().read(rank, number_, first, out);
+    // Each counter is one aligned word, alone on its cache line: nothing copies it in parts.
+    constexpr std::size_t words = sizeof(Counter) / sizeof(std::int64_t);
+    std::vector<std::int64_t> lines(out.size() * words);
+    const int count = static_cast<int>(lines.size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    mpi_check(MPI_Rget(lines.data(), count, MPI_INT64_T, rank,
+                       memory_->displacement(rank) + static_cast<MPI_Aint>(first * sizeof(Counter)),
+                       count, MPI_INT64_T, memory_->window(), &request),
+              "MPI_Rget");
+    mpi_wait(cluster_, request, fmt::format("rank {} to be read", rank));
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = lines[i * words];
 }
 
 std::int64_t MpiCounters::fetch_add(int rank, std::size_t index, std::int64_t delta) {
     check_range(rank, index, 1);
     if (cluster_.on_this_node(rank)) return near_.fetch_add(rank, index, delta);
-    return cluster_.requests().fetch_add(rank, number_, index, delta);
+    return cluster_.mailbox()->fetch_add(rank, number_, index, delta);
 }
 
 }  // namespace wasp

@@ -1,5 +1,5 @@
-/// Windows and counters in MPI windows: loads and stores on this node; to the others RMA gets, and
-/// requests for changes.
+/// Windows and counters in MPI windows: loads and stores on this node; from others RMA gets, and
+/// letters for changes.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ private:
     std::vector<Part> far_;
     std::shared_ptr<MpiPiece> memory_;
     NodeWindow near_;
-    int number_;  // in requests
+    int number_ = 0;  // in letters
 };
 
 class MpiCounters final : public Counters {
@@ -67,7 +67,7 @@ private:
     std::size_t count_;
     std::shared_ptr<MpiPiece> memory_;
     NodeCounters near_;
-    int number_;  // in requests
+    int number_ = 0;  // in letters
 };
 
 }  // namespace wasp
