@@ -104,7 +104,8 @@ $B/%.o: %.cpp $B/flags
 # clang-tidy takes ten seconds a file: only those are read again that changed, themselves or in what they include.
 $B/%.tidy: %.cpp $B/%.o .clang-tidy
 	@echo '  tidy     $<'
-	$Qclang-tidy --quiet $< -- $(CPPFLAGS) -std=c++20 -fopenmp $(ARCH_FLAGS) 2> $@.log || { cat $@.log; exit 1; }
+	$Qclang-tidy --quiet $< -- $(CPPFLAGS) -std=c++20 -fopenmp $(ARCH_FLAGS) \
+	    -Xclang -analyzer-config -Xclang mode=shallow 2> $@.log || { cat $@.log; exit 1; }
 	@touch $@
 
 # A kernel file is compiled once per instruction set, into the namespace of that set. An inline function outside of it

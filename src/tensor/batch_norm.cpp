@@ -33,6 +33,7 @@ struct BatchNorm::Walk {
             length = area * layer.layout_.block;
             units = static_cast<std::size_t>(images);
         }
+        ASSERT(groups > 0, "{} channels in blocks of {}", layer.channels_, block);
         const auto threads = static_cast<std::size_t>(available_threads());
         parts = groups >= threads ? 1 : std::min((threads + groups - 1) / groups, units);
     }
