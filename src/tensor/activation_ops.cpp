@@ -153,7 +153,7 @@ void dense_gradient(const Dense& shape, const float* x, const float* weights, co
     std::fill_n(bias_gradient, shape.outputs, 0.0F);
     for (int n = 0; n < shape.images; ++n)
         for (int o = 0; o < shape.outputs; ++o)
-            bias_gradient[o] += dy[std::ptrdiff_t{n} * shape.outputs + o];
+            bias_gradient[o] += dy[static_cast<std::ptrdiff_t>(n) * shape.outputs + o];
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, shape.images, shape.inputs,
                 shape.outputs, 1, dy, shape.outputs, weights, shape.inputs, 0, dx, shape.inputs);
 }

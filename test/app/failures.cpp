@@ -41,8 +41,7 @@ TEST(Failures, InputThatCantBeUsedIsRefused) {
     refuse({"--data", data, "--out", out, "--validation", "600"}, "only 600 training images");
     refuse({"--data", data, "--out", out, "--init", (scratch / "text.h5").string()}, "text.h5");
     refuse({"--data", data, "--out", out, "--threads", "4000"}, "--threads 4000");
-    refuse({"--data", data, "--out", out, "--model", "resnet152", "--batch", "20000"},
-           "GB a rank");
+    refuse({"--data", data, "--out", out, "--model", "resnet152", "--batch", "20000"}, "GB a rank");
     EXPECT_EQ(scratch.names(), (Words{"taken.h5", "text.h5"}));
     std::ifstream taken(scratch / "taken.h5");
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(taken), {}), "important\n");
