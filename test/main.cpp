@@ -53,7 +53,9 @@ int run_under_mpi(int argc, char** argv) {
             delete listeners.Release(listeners.default_result_printer());
             listeners.Append(new FailuresOf(cluster.rank()));
         }
-        if (testing::GTEST_FLAG(filter) == "*") testing::GTEST_FLAG(filter) = "Ranks*";
+        auto& filter = testing::GTEST_FLAG(filter);
+        if (filter == "*") filter.clear();
+        if (filter.empty() || filter.starts_with("-")) filter = "Ranks*" + filter;
         failed = RUN_ALL_TESTS();
     });
     return std::max(code, failed);
