@@ -9,6 +9,11 @@ namespace wasp {
 
 inline constexpr std::size_t cache_line = 64;  ///< bytes
 
+/// `bytes`, rounded up to the end of a cache line.
+constexpr std::size_t whole_lines(std::size_t bytes) {
+    return (bytes + cache_line - 1) / cache_line * cache_line;
+}
+
 template <class T>
 struct CacheAligned {
     using value_type = T;

@@ -13,6 +13,8 @@
 
 namespace wasp {
 
+struct ChannelRuns;
+
 /// The trainable scale and shift of one layer, or their gradients.   (C)
 template <class Float>
 struct BatchNormPair {
@@ -61,7 +63,8 @@ public:
 private:
     struct Walk;
     std::span<float> row(AlignedFloats& values, int part);
-    void fold(std::size_t c, double mean, double deviation, BatchNormPair<const float> scale);
+    void fold(std::size_t c, double mean, double variance, BatchNormPair<const float> scale);
+    void apply(const Forward& work, const ChannelRuns& runs, std::size_t c) const;
 
     const Kernels* kernels_;
     ActivationLayout layout_;

@@ -16,9 +16,8 @@ namespace wasp {
 
 class Straggler {
 public:
-    /// workers: that make steps; the seed of random is its own.
-    /// Error: malformed; empty: nobody is slow.
-    Straggler(const std::string& spec, const Place& place, int ranks);
+    /// text: as above; empty: nobody is slow.   ranks: of the run.   Error: malformed.
+    Straggler(const std::string& text, const Place& place, int ranks);
 
     /// How much longer my step takes that took `seconds`.   To be asked once a step.
     double delay(std::int64_t step, double seconds);

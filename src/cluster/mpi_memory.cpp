@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::size_t least_bytes = std::size_t{1} << 20U;  // of a rank's part
 
-std::size_t whole_lines(std::size_t bytes) {
-    return (bytes + cache_line - 1) / cache_line * cache_line;
-}
-
 }  // namespace
 
 MpiArena::MpiArena(MpiCluster& cluster, std::size_t bytes)

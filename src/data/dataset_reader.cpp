@@ -17,20 +17,16 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<Facts>);
 
-std::size_t aligned(std::size_t bytes) {
-    return (bytes + cache_line - 1) / cache_line * cache_line;
-}
-
 /// Facts, training images, test images, training labels, test labels.
 struct Places {
     explicit Places(const Facts& facts)
         : image_bytes(facts.shape.pixels() *
                       (facts.pixel_type == PixelType::uint8 ? 1 : sizeof(float))) {
-        images[0] = aligned(sizeof(Facts));
-        images[1] = images[0] + aligned(facts.train * image_bytes);
-        labels[0] = images[1] + aligned(facts.test * image_bytes);
-        labels[1] = labels[0] + aligned(facts.train * sizeof(std::uint16_t));
-        end = labels[1] + aligned(facts.test * sizeof(std::uint16_t));
+        images[0] = whole_lines(sizeof(Facts));
+        images[1] = images[0] + whole_lines(facts.train * image_bytes);
+        labels[0] = images[1] + whole_lines(facts.test * image_bytes);
+        labels[1] = labels[0] + whole_lines(facts.train * sizeof(std::uint16_t));
+        end = labels[1] + whole_lines(facts.test * sizeof(std::uint16_t));
     }
     std::size_t image_bytes;
     std::size_t images[2], labels[2], end;

@@ -20,10 +20,6 @@ std::unique_ptr<ConvolutionEngine> make_engine(const ModelSetup& setup) {
                                    setup.precision);
 }
 
-std::size_t whole_lines(std::size_t bytes) {
-    return (bytes + cache_line - 1) / cache_line * cache_line;
-}
-
 std::size_t output_bytes(ActivationLayout layout, const ConvolutionShape& shape) {
     return whole_lines(layout.bytes(shape.images, shape.outputs, shape.output_pixels()));
 }

@@ -149,16 +149,18 @@ void BatchNorm::forward(const Forward& work, BatchNormPair<const float> scale,
                     running.weight * (unbiased - static_cast<double>(running.variance[c])));
             }
         },
-        [&](std::size_t g, std::size_t part) {
-            const std::size_t c = g * walk.block;
-            kernels.scaling({.runs = walk.part(g, part),
-                             .x = work.x,
-                             .residual = work.residual,
-                             .scale = &scale_[c],
-                             .shift = &shift_[c],
-                             .relu = work.relu,
-                             .y = work.y});
-        });
+        [&](std::size_t g, std::size_t part) { apply(work, walk.part(g, part), g * walk.block); });
+}
+
+/// scale_ and shift_, to the channels from c on.
+void BatchNorm::apply(const Forward& work, const ChannelRuns& runs, std::size_t c) const {
+    kernels_->channels->scaling({.runs = runs,
+                                 .x = work.x,
+                                 .residual = work.residual,
+                                 .scale = &scale_[c],
+                                 .shift = &shift_[c],
+                                 .relu = work.relu,
+                                 .y = work.y});
 }
 
 void BatchNorm::inference(const Forward& work, BatchNormPair<const float> scale,
@@ -166,16 +168,8 @@ void BatchNorm::inference(const Forward& work, BatchNormPair<const float> scale,
     for (std::size_t c = 0; c < channels_; ++c)
         fold(c, running.mean[c], running.variance[c], scale);
     const Walk walk(*this, work.images, work.pixels);
-    walk.each([&](std::size_t g, std::size_t part) {
-        const std::size_t c = g * walk.block;
-        kernels_->channels->scaling({.runs = walk.part(g, part),
-                                     .x = work.x,
-                                     .residual = work.residual,
-                                     .scale = &scale_[c],
-                                     .shift = &shift_[c],
-                                     .relu = work.relu,
-                                     .y = work.y});
-    });
+    walk.each(
+        [&](std::size_t g, std::size_t part) { apply(work, walk.part(g, part), g * walk.block); });
 }
 
 void BatchNorm::backward(const Backward& work, std::span<const float> gamma,

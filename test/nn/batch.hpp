@@ -1,6 +1,8 @@
-/// Made-up labelled images for the tests of models.
+/// Made-up labelled images for the tests of models, and how their results are compared.
 #pragma once
 
+#include <cmath>
+#include <span>
 #include <vector>
 
 #include "base/random.hpp"
@@ -43,5 +45,19 @@ private:
     std::vector<const std::byte*> pointers_;
     std::vector<int> labels_;
 };
+
+inline std::vector<float> copy_of(std::span<const float> values) {
+    return {values.begin(), values.end()};
+}
+
+/// |a − b| / |b|
+inline double relative_difference(std::span<const float> a, std::span<const float> b) {
+    double difference = 0, norm = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        difference += std::pow(a[i] - b[i], 2);
+        norm += std::pow(b[i], 2);
+    }
+    return std::sqrt(difference / norm);
+}
 
 }  // namespace wasp::test

@@ -14,20 +14,9 @@
 namespace wasp {
 namespace {
 
+using test::copy_of;
 using test::Images;
-
-std::vector<float> copy_of(std::span<const float> values) {
-    return {values.begin(), values.end()};
-}
-
-double relative_difference(std::span<const float> a, std::span<const float> b) {
-    double difference = 0, norm = 0;
-    for (std::size_t i = 0; i < b.size(); ++i) {
-        difference += std::pow(a[i] - b[i], 2);
-        norm += std::pow(b[i], 2);
-    }
-    return std::sqrt(difference / norm);
-}
+using test::relative_difference;
 
 struct Case {
     std::string model;

@@ -14,7 +14,9 @@
 namespace wasp {
 namespace {
 
+using test::copy_of;
 using test::Images;
+using test::relative_difference;
 
 constexpr ImageShape small{3, 8, 8};
 
@@ -37,19 +39,6 @@ std::vector<Way> ways() {
 std::string name_of(const testing::TestParamInfo<Way>& way) {
     return std::string(way.param.simd) +
            (way.param.library == ConvolutionLibrary::onednn ? "_oneDNN" : "_OpenBLAS");
-}
-
-std::vector<float> copy_of(std::span<const float> values) {
-    return {values.begin(), values.end()};
-}
-
-double relative_difference(std::span<const float> a, std::span<const float> b) {
-    double difference = 0, norm = 0;
-    for (std::size_t i = 0; i < b.size(); ++i) {
-        difference += std::pow(a[i] - b[i], 2);
-        norm += std::pow(b[i], 2);
-    }
-    return std::sqrt(difference / norm);
 }
 
 /// Winograd's rounding is of no interest here; and nothing is to be measured.
