@@ -8,46 +8,19 @@ namespace wasp {
 namespace {
 
 using test::on_ranks;
+using test::optimisers;
+using test::pushes;
+using test::several_shards;
+using test::start_less;
+using test::sum;
 using test::train;
 using test::Trained;
 using test::Training;
-
-const std::vector<SgdSetup> optimisers{{},
-                                       {.momentum = 0.9F, .weight_decay = 0.01F},
-                                       {.momentum = 0.9F, .weight_decay = 0.01F, .nesterov = true}};
-constexpr std::size_t several_shards = 10'001;  // weights: three blocks of a window
-
-double sum(Cluster& cluster, double mine) {
-    cluster.sum({&mine, 1});
-    return mine;
-}
-
-double pushes(Cluster& cluster, const Trained& trained) {
-    return sum(cluster,
-               static_cast<double>(std::ranges::count(trained.records, true, &Exchange::pushed)));
-}
+using test::with_ones;
 
 double dropped(Cluster& cluster, const Trained& trained) {
     return sum(cluster,
                static_cast<double>(std::ranges::count(trained.records, 0.0F, &Exchange::weight)));
-}
-
-/// Steps of exactly 2^-6 on every weight: whatever is lost or applied twice shows in the sum.
-Training with_ones(const std::string& spec, std::int64_t steps) {
-    return {.spec = spec,
-            .rate = 0x1p-6F,
-            .steps = steps,
-            .n = several_shards,
-            .gradient = [](test::Toy& toy) {
-                std::ranges::fill(toy.gradients, 1.0F);
-                return 0.0F;
-            }};
-}
-
-std::vector<float> start_less(double steps) {
-    test::Toy toy(several_shards);
-    for (float& x : toy.weights) x -= static_cast<float>(steps) * 0x1p-6F;
-    return toy.weights;
 }
 
 TEST(RanksServed, OneWorkerIsSerialBitForBit) {

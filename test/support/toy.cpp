@@ -67,6 +67,33 @@ std::vector<float> train_alone(const Training& training, std::int64_t worker) {
     return toy.weights;
 }
 
+Training with_ones(const std::string& spec, std::int64_t steps) {
+    return {.spec = spec,
+            .rate = 0x1p-6F,
+            .steps = steps,
+            .n = several_shards,
+            .gradient = [](Toy& toy) {
+                std::ranges::fill(toy.gradients, 1.0F);
+                return 0.0F;
+            }};
+}
+
+std::vector<float> start_less(double steps) {
+    Toy toy(several_shards);
+    for (float& x : toy.weights) x -= static_cast<float>(steps) * 0x1p-6F;
+    return toy.weights;
+}
+
+double sum(Cluster& cluster, double mine) {
+    cluster.sum({&mine, 1});
+    return mine;
+}
+
+double pushes(Cluster& cluster, const Trained& trained) {
+    return sum(cluster,
+               static_cast<double>(std::ranges::count(trained.records, true, &Exchange::pushed)));
+}
+
 std::map<std::int64_t, std::int64_t> staleness_histogram(Cluster& cluster, const Trained& trained) {
     std::vector<double> counts(4096);
     for (const Exchange& record : trained.records)

@@ -45,11 +45,30 @@ struct Trained {
     std::int64_t version = 0;
 };
 
+inline const std::vector<SgdSetup> optimisers{
+    {},
+    {.momentum = 0.9F, .weight_decay = 0.01F},
+    {.momentum = 0.9F, .weight_decay = 0.01F, .nesterov = true}};
+
+inline constexpr std::size_t several_shards = 10'001;  ///< weights: three blocks of a window
+
+/// Steps of exactly 2^-6 on every weight: whatever is lost or applied twice shows in the sum.
+Training with_ones(const std::string& spec, std::int64_t steps);
+
+/// The weights that `steps` such steps in all lead to.
+std::vector<float> start_less(double steps);
+
 /// Train on this rank, from make_protocol() to finish(). Collective.
 Trained train(Cluster& cluster, const Training& training);
 
 /// The same without a protocol: x += u, as the given worker alone would train.
 std::vector<float> train_alone(const Training& training, std::int64_t worker);
+
+/// Of all ranks. Collective.
+double sum(Cluster& cluster, double mine);
+
+/// Of all ranks. Collective.
+double pushes(Cluster& cluster, const Trained& trained);
 
 /// How often each staleness was pushed with, on all ranks. Collective.
 std::map<std::int64_t, std::int64_t> staleness_histogram(Cluster& cluster, const Trained& trained);
