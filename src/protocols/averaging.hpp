@@ -48,6 +48,11 @@ private:
     std::int64_t steps_ = 0, steps_since_ = 0, version_ = 0;
 };
 
+/// The key "H".
+inline Key mean_period_key(std::string_view fallback) {
+    return steps_key("H", fallback, "steps between two means");
+}
+
 /// The key "velocity", and its value.
 Key local_velocity_key();
 LocalVelocity local_velocity(const Settings& settings);

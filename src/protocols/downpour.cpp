@@ -10,17 +10,8 @@ namespace wasp {
 namespace {
 
 std::vector<Key> keys() {
-    return {{.name = "n_push",
-             .fallback = "5",
-             .low = 1,
-             .high = 1'000'000'000,
-             .meaning = "steps between two pushes of their sum"},
-            {.name = "n_fetch",
-             .fallback = "5",
-             .low = 1,
-             .high = 1'000'000'000,
-             .meaning = "steps between two pulls"},
-            servers_key};
+    return {steps_key("n_push", "5", "steps between two pushes of their sum"),
+            steps_key("n_fetch", "5", "steps between two pulls"), servers_key};
 }
 
 std::unique_ptr<Protocol> make(const Settings& settings, const ProtocolSetup& setup,

@@ -73,11 +73,7 @@ private:
 };
 
 std::vector<Key> elastic_keys() {
-    return {{.name = "tau",
-             .fallback = "10",
-             .low = 1,
-             .high = 1'000'000'000,
-             .meaning = "steps between two meetings with the centre"},
+    return {steps_key("tau", "10", "steps between two meetings with the centre"),
             {.name = "beta",
              .kind = Key::Kind::number,
              .fallback = "0.9",

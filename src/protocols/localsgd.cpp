@@ -10,11 +10,7 @@ namespace {
 
 std::vector<Key> keys() {
     return {
-        {.name = "H",
-         .fallback = "8",
-         .low = 1,
-         .high = 1'000'000'000,
-         .meaning = "steps between two means"},
+        mean_period_key("8"),
         {.name = "post", .fallback = "0", .high = unlimited, .meaning = "step until which H is 1"},
         local_velocity_key()};
 }

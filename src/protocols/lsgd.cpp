@@ -15,11 +15,7 @@ namespace {
 using Kind = Key::Kind;
 
 std::vector<Key> keys() {
-    return {{.name = "tau",
-             .fallback = "16",
-             .low = 1,
-             .high = 1'000'000'000,
-             .meaning = "steps between looks; ranks take turns"},
+    return {steps_key("tau", "16", "steps between looks; ranks take turns"),
             {.name = "p",
              .kind = Kind::ramp,
              .fallback = "0.1",

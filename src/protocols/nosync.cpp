@@ -40,11 +40,8 @@ constexpr std::array beginnings{Choice{"same", "all start from one model"},
 
 std::vector<Key> keys() {
     return {
-        {.name = "tau",
-         .fallback = "16",
-         .low = 1,
-         .high = 1'000'000'000,
-         .meaning = "steps between looks; ranks take turns, except with exchange=sendrecv"},
+        steps_key("tau", "16",
+                  "steps between looks; ranks take turns, except with exchange=sendrecv"),
         {.name = "target",
          .kind = Kind::choice,
          .fallback = "mean",

@@ -39,6 +39,13 @@ struct Key {
     std::string_view only_with = {};  ///< the choice that the key belongs to; empty: always there
 };
 
+inline constexpr double most_steps = 1e9;
+
+/// A number of steps, at least one.
+inline Key steps_key(std::string_view name, std::string_view fallback, std::string_view meaning) {
+    return {.name = name, .fallback = fallback, .low = 1, .high = most_steps, .meaning = meaning};
+}
+
 /// The values of a spec's keys, all checked.
 class Settings {
 public:

@@ -12,11 +12,7 @@ namespace {
 
 std::vector<Key> keys(std::string_view period, std::string_view momentum) {
     return {
-        {.name = "H",
-         .fallback = period,
-         .low = 1,
-         .high = 1'000'000'000,
-         .meaning = "steps between two means"},
+        mean_period_key(period),
         {.name = "beta",
          .kind = Key::Kind::number,
          .fallback = momentum,

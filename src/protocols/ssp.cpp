@@ -13,7 +13,7 @@ namespace {
 std::vector<Key> keys() {
     return {{.name = "S",
              .fallback = "3",
-             .high = 1'000'000'000,
+             .high = most_steps,
              .meaning = "steps that a worker may be ahead of the slowest"},
             servers_key};
 }
