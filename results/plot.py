@@ -3,7 +3,8 @@
 
     results/plot.py RUN.h5 [RUN.h5 …] --out FOLDER
 
-accuracy     test accuracy against training time and against epochs
+accuracy     test accuracy against training time, epochs, samples and updates; of runs that differ in their seed only,
+             the mean, and how far they spread
 staleness    how stale the updates of each run were
 time         what each rank spent its time on
 
@@ -58,6 +59,11 @@ class Run:
         name, _, keys = str(self.config.get("protocol", self.path.stem)).partition(":")
         return RECONSTRUCTIONS.get(name, name.upper()), " ".join(keys.split(","))
 
+    def sibling(self):
+        """What runs have in common that differ in their seed only."""
+        own = {"seed", "out", "toml", "command_line", "save-model", "unique"}
+        return str(sorted((key, str(value)) for key, value in self.config.items() if key not in own)) + str(self.size)
+
     def label(self):
         threads = int(self.ranks["threads"][0]) if self.size else 1
         size = f"{self.size} rank{'s' if self.size > 1 else ''}" + (f" × {threads} threads" if threads > 1 else "")
@@ -92,24 +98,52 @@ def legend_below(figure, handles, labels):
     figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0), ncol=columns)
 
 
+class Siblings:
+    """Runs that differ in their seed only: the mean of their curves, as far as all have them."""
+
+    def __init__(self, runs):
+        length = min(len(run.curve["seconds"]) for run in runs)
+        stacked = {name: numpy.stack([run.curve[name][:length] for run in runs]) for name in runs[0].curve}
+        self.curve = {name: values.mean(axis=0) for name, values in stacked.items()}
+        self.accuracies = 100 * stacked["test_accuracy"]
+        self.size, self.summary = len(runs), runs[0].summary
+
+
+def families_of(runs):
+    """[(Siblings, label)]"""
+    families = {}
+    for run in runs:
+        if len(run.curve["seconds"]):
+            families.setdefault(run.sibling(), []).append(run)
+    heads = labels_of([family[0] for family in families.values()])
+    return [(Siblings(family), label) for family, label in zip(families.values(), heads)]
+
+
 def draw_accuracy(runs, folder):
-    shown = [(run, label, line) for run, label, line in zip(runs, labels_of(runs), LINES * len(runs))
-             if len(run.curve["seconds"])]
+    families = families_of(runs)
+    shown = [(family, label, line) for (family, label), line in zip(families, LINES * len(families))]
     if not shown:
         return False
-    figure, panels = pyplot.subplots(1, 2, sharey=True, figsize=(10, 4.2), layout="constrained")
-    for panel, column, axis in zip(panels, ("seconds", "epoch"), ("training time in s", "epochs")):
+    figure, panels = pyplot.subplots(2, 2, sharey=True, figsize=(10, 7.5), layout="constrained")
+    panels = panels.flatten()
+    for panel, column, axis in zip(panels, ("seconds", "epoch", "samples", "version"),
+                                   ("training time in s", "epochs", "samples", "updates")):
         for run, label, (colour, dashes, marker) in shown:
-            accuracy = 100 * run.curve["test_accuracy"]
+            accuracy = run.accuracies.mean(axis=0)
+            spread = f" ± {run.accuracies[:, -1].std(ddof=1):.2f}, {run.size} seeds" if run.size > 1 else ""
             panel.plot(run.curve[column], accuracy, color=colour, linestyle=dashes, marker=marker, markersize=5,
-                       markevery=max(1, len(accuracy) // 15), label=f"{label}: {accuracy[-1]:.2f} %")
+                       markevery=max(1, len(accuracy) // 15), label=f"{label}: {accuracy[-1]:.2f} %{spread}")
+            if run.size > 1:
+                panel.fill_between(run.curve[column], run.accuracies.min(axis=0), run.accuracies.max(axis=0),
+                                   color=colour, alpha=0.15, linewidth=0)
         for target in {float(run.summary.get("target_accuracy", numpy.nan)) for run, *_ in shown}:
             if numpy.isfinite(target):
                 panel.axhline(100 * target, color="0.35", linewidth=1, dashes=(2, 2),
                               label=f"target {100 * target:g} %")
         panel.set_xlabel(axis)
         panel.set_xlim(left=0)
-    panels[0].set_ylabel("test accuracy in %")
+    for panel in (panels[0], panels[2]):
+        panel.set_ylabel("test accuracy in %")
     # The untrained model's accuracy would press all others against the upper edge.
     trained = 100 * numpy.concatenate([run.curve["test_accuracy"][run.curve["epoch"] > 0] for run, *_ in shown])
     trained = trained[numpy.isfinite(trained)]

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,6 +32,9 @@ struct Exchange {
     double pull_seconds = 0, push_seconds = 0, wait_seconds = 0;
     std::int64_t bytes = 0;  ///< moved between ranks
     int skipped = 0;         ///< neighbours that were not followed: NaN, or too old
+    /// How far my replica was from what it was synchronised with, or pulled towards: the root mean
+    /// square of the difference of a weight. NaN: it was not.
+    double divergence = std::numeric_limits<double>::quiet_NaN();
 };
 
 class Protocol {
@@ -81,6 +85,7 @@ struct ProtocolFacts {
     bool one_worker = false;          ///< it knows no others
     bool server_momentum = false;     ///< it can keep momentum at the server
     int servers = 0;
+    int groups = 0;                        ///< that train one model each; 0: there are none
     Team team(int rank, int ranks) const;  ///< Error: no worker is left, or too many
 };
 

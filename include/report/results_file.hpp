@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <string>
 #include <variant>
@@ -25,6 +26,7 @@ struct StepRow {  ///< one step of one rank; seconds since the start of training
     float loss = 0, weight = 1;
     std::int64_t version = 0, staleness = 0;
     double compute = 0, pull = 0, push = 0, wait = 0, poll = 0;
+    double divergence = std::numeric_limits<double>::quiet_NaN();  ///< see Exchange
 };
 
 struct RankRow {
@@ -38,6 +40,8 @@ struct RankRow {
     int socket = -1;                      ///< -1: unknown, or not bound to one
     std::string cpus;                     ///< that it is bound to, e.g. "0-3"
     double weight_sum = 0;                ///< Σ w over the rank's updates
+    double divergence_sum = 0;            ///< over the steps that have one
+    std::int64_t synchronisations = 0;    ///< how many have one
     double held_up = 0;                   ///< seconds, by --straggler; part of compute
 };
 

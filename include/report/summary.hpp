@@ -31,6 +31,11 @@ struct Summary {
     double target_accuracy = unknown;
     bool reached = false;
     double time_to_accuracy = unknown;  ///< seconds at the first evaluation that reached the target
+    double updates_to_accuracy = unknown, samples_to_accuracy = unknown;  ///< the same
+    double seconds_per_update = unknown;  ///< of the version; where each rank has its own model, of
+                                          ///< its steps
+    double train_test_gap = unknown;      ///< final_loss − final_train_loss
+    double divergence_mean = unknown;     ///< of the steps of all ranks that have one
     StalenessSummary staleness;
 
     /// Σ w over P updates, the mean round of a run: P · Σ w / updates, over the updates of all

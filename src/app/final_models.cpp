@@ -41,9 +41,10 @@ std::vector<double> of_all_workers(Run& run, double mine) {
 }
 
 /// A row for each worker's model, and one for all of them as a committee.
-std::vector<ModelRow> examine_workers(Run& run, Examination& examination) {
+std::vector<ModelRow> examine_workers(Run& run, Examination& examination, double& disagreement) {
     const auto validation = score_ensemble(run, examination.validation);
     const auto test = score_ensemble(run, examination.test);
+    disagreement = test.disagreement;
     const auto validation_loss = of_all_workers(run, validation.mine.loss());
     const auto test_loss = of_all_workers(run, test.mine.loss());
     const auto accuracy = of_all_workers(run, test.mine.accuracy());
@@ -65,9 +66,21 @@ void take_mean(Run& run) {
     }
 }
 
+/// run.model holds the mean, `mine` is this worker's.
+double spread_around_mean(Run& run, std::span<const float> mine) {
+    const std::span<const float> mean = run.model.weights();
+    const std::vector<float> zero(mean.size());
+    const double distance = std::sqrt(squared_distance(mine, mean));
+    const double length = std::sqrt(squared_distance(mean, zero));
+    double sum = 0;
+    for (const double value : of_all_workers(run, run.team.worker ? distance : 0)) sum += value;
+    return sum / run.team.workers / length;
+}
+
 FinalModels choose_among_workers(Run& run, NormStatistics& statistics) {
     Examination examination(run);
-    auto rows = examine_workers(run, examination);
+    double disagreement = 0;
+    auto rows = examine_workers(run, examination, disagreement);
     const auto loss = [](const ModelRow& row) {
         return std::isnan(row.validation_loss) ? std::numeric_limits<double>::infinity()
                                                : row.validation_loss;
@@ -80,6 +93,7 @@ FinalModels choose_among_workers(Run& run, NormStatistics& statistics) {
     const std::vector<float> weights(run.model.weights().begin(), run.model.weights().end());
     const std::vector<float> state(run.model.state().begin(), run.model.state().end());
     take_mean(run);
+    const double spread = spread_around_mean(run, weights);
     statistics.estimate_shared();
     const ModelRow mean = examination.examine_together(run, "mean");
     const bool mean_is_better = loss(mean) < loss(best);
@@ -90,14 +104,14 @@ FinalModels choose_among_workers(Run& run, NormStatistics& statistics) {
             run.cluster.broadcast(std::as_writable_bytes(part), best_rank);
     }
     rows.insert(rows.end() - 1, {best, mean});
-    return {std::move(rows), mean_is_better ? "mean" : "best"};
+    return {std::move(rows), mean_is_better ? "mean" : "best", disagreement, spread};
 }
 
 }  // namespace
 
 FinalModels final_models(Run& run, NormStatistics& statistics) {
     if (!run.facts.shares_weights) return choose_among_workers(run, statistics);
-    return {{Examination(run).examine_together(run, "shared")}, "shared"};
+    return {.rows = {Examination(run).examine_together(run, "shared")}, .chosen = "shared"};
 }
 
 }  // namespace wasp

@@ -1,6 +1,7 @@
 /// What a run ends with: its one model, or the models of the workers and what can be made of them.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace wasp {
 struct FinalModels {
     std::vector<ModelRow> rows;  ///< on the first worker's rank
     std::string chosen;          ///< the row whose weights run.model holds on return
+    // Of the workers' own models; NaN where they have one.
+    double disagreement = std::numeric_limits<double>::quiet_NaN();  ///< see EnsembleScore, on test
+    double spread =
+        std::numeric_limits<double>::quiet_NaN();  ///< mean |x − x̄| over |x̄|, of weights
 };
 
 /// Collective, after training; run.model holds the rank's final weights and running statistics.

@@ -15,6 +15,7 @@ void for_each_field(Row& row, Visit visit) {
     visit(row.compute), visit(row.pull), visit(row.push), visit(row.wait);
     visit(row.poll), visit(row.data), visit(row.held_up);
     visit(row.bytes), visit(row.dropped);
+    visit(row.divergence_sum), visit(row.synchronisations);
     visit(row.staleness), visit(row.steps);
 }
 

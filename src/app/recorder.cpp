@@ -1,6 +1,7 @@
 #include "recorder.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 
@@ -41,6 +42,10 @@ void Recorder::add(const Step& step) {
         row_.weight_sum += static_cast<double>(exchange.weight);
     }
     if (exchange.weight == 0) ++row_.dropped;
+    if (!std::isnan(exchange.divergence)) {
+        row_.divergence_sum += exchange.divergence;
+        ++row_.synchronisations;
+    }
     last_staleness_ = exchange.staleness;
 
     constexpr double least_share = 0.02;
@@ -50,7 +55,8 @@ void Recorder::add(const Step& step) {
     if (steps_ % every_ == 0)
         row_.steps.push_back({step.end, step.loss, exchange.weight, exchange.version,
                               exchange.staleness, step.compute, exchange.pull_seconds,
-                              exchange.push_seconds, exchange.wait_seconds, step.poll});
+                              exchange.push_seconds, exchange.wait_seconds, step.poll,
+                              exchange.divergence});
     ++steps_;
 }
 

@@ -31,12 +31,14 @@ struct Run {
     /// Images that all workers together see in one epoch.
     std::int64_t images_per_epoch() const {
         const auto images = static_cast<std::int64_t>(holdout.train.size());
-        return config.shards == Shards::full ? images * team.workers : images;
+        const int full = facts.groups > 0 ? facts.groups : team.workers;
+        return config.shards == Shards::full ? images * full : images;
     }
 };
 
-SamplerSetup sampler_setup(const TrainConfig& config, const Holdout& holdout, int worker,
-                           int workers);
+/// Full shards are those of a group, where workers train in groups: its members divide them.
+SamplerSetup sampler_setup(const TrainConfig& config, const ProtocolFacts& facts,
+                           const Holdout& holdout, int worker, int workers);
 
 /// Images that a model is given at once when it is evaluated; the models are made for it.
 std::size_t evaluation_batch(const TrainConfig& config);

@@ -63,10 +63,16 @@ Holdout complete(TrainConfig& config, const ProtocolFacts& facts, const Team& te
         config.validation = facts.shares_weights ? 0 : static_cast<std::int64_t>(images / part);
     auto holdout = hold_out(images, static_cast<std::size_t>(*config.validation),
                             static_cast<std::uint64_t>(config.seed));
-    const Sampler longest(sampler_setup(config, holdout, 0, team.workers));
+    const Sampler longest(sampler_setup(config, facts, holdout, 0, team.workers));
     if (!config.record_every)
         config.record_every = default_record_every(Plan(config, longest, team.workers).steps());
     return holdout;
+}
+
+/// Of the models that are trained, mine: each worker's, or each group's.
+int model_number(const ProtocolFacts& facts, const Team& team) {
+    const int worker = team.worker.value_or(0);
+    return facts.groups > 0 ? worker / (team.workers / facts.groups) : worker;
 }
 
 std::unique_ptr<Model> initial_model(Cluster& cluster, const TrainConfig& config,
@@ -78,7 +84,7 @@ std::unique_ptr<Model> initial_model(Cluster& cluster, const TrainConfig& config
     setup.largest_batch = static_cast<int>(evaluation_batch(config));
     setup.seed = static_cast<std::uint64_t>(config.seed);
     if (facts.own_initialisation)
-        setup.seed = RandomStream(setup.seed, "initial model", team.worker.value_or(0))();
+        setup.seed = RandomStream(setup.seed, "initial model", model_number(facts, team))();
     setup.precision = config.precision;
     setup.convolutions = config.convolutions;
     setup.initialisation = config.initialisation;
@@ -184,7 +190,9 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
         if (last && !run.config.save_model.empty())
             write_model_file(run.config.save_model, as_file(run.model, run.dataset));
         write({{"evaluation_seconds", watch.seconds() + evaluations.inline_seconds()},
-               {"chosen_model", models.chosen}});
+               {"chosen_model", models.chosen},
+               {"disagreement", models.disagreement},
+               {"spread", models.spread}});
         journal->print_end();
     });
     return verdict;

@@ -37,8 +37,8 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
       evaluations_(evaluations),
       statistics_(statistics),
       journal_(journal),
-      sampler_(
-          sampler_setup(run.config, run.holdout, run.team.worker.value_or(0), run.team.workers)),
+      sampler_(sampler_setup(run.config, run.facts, run.holdout, run.team.worker.value_or(0),
+                             run.team.workers)),
       plan_(run.config, sampler_, run.team.workers),
       recorder_(std::move(place), *run.config.record_every, plan_.steps()),
       maker_(run.dataset, run.dataset.train),

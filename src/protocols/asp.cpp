@@ -19,7 +19,8 @@ std::vector<Key> keys() {
              .fallback = "1",
              .choices = scales,
              .meaning = "what a step is multiplied with:"},
-            servers_key};
+            servers_key,
+            node_sum_key};
 }
 
 std::unique_ptr<Protocol> make(const Settings& settings, const ProtocolSetup& setup,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "divergence.hpp"
 #include "laps.hpp"
 #include "rounds.hpp"
 #include "tensor/vector_ops.hpp"
@@ -31,7 +32,7 @@ LocalVelocity local_velocity(const Settings& settings) {
 }
 
 Averaging::Averaging(const ProtocolSetup& setup, const AveragingRule& rule)
-    : cluster_(setup.cluster), sgd_(setup.sgd), rule_(rule) {
+    : cluster_(setup.cluster), sgd_(setup.sgd), rule_(rule), before_(setup.weights.size()) {
     if (!has_slow_momentum()) return;
     anchor_.assign(setup.weights.begin(), setup.weights.end());
     slow_step_.resize(setup.weights.size());
@@ -63,12 +64,15 @@ bool Averaging::average(Replica replica, bool active, Exchange& record) {
     const Round round = meet(cluster_, active ? 1 : 0, sgd_.learning_rate());
     record.wait_seconds = laps.lap();
     if (round.active == 0) return false;
+    copy(replica.weights, before_);
+    laps.lap();
     take_mean(replica.weights, active, round.share(), record);
     if (rule_.velocity == LocalVelocity::mean)
         take_mean(sgd_.velocity(), active, round.share(), record);
     record.push_seconds = laps.lap();
     if (rule_.velocity == LocalVelocity::reset) std::ranges::fill(sgd_.velocity(), 0.0F);
     if (has_slow_momentum()) move_slowly(replica.weights, static_cast<float>(round.rate));
+    record.divergence = divergence(before_, replica.weights);
     record.pushed = active;
     record.weight = round.share();
     steps_since_ = 0;

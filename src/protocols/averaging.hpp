@@ -44,6 +44,7 @@ private:
     Sgd& sgd_;
     AveragingRule rule_;
     AlignedFloats anchor_, slow_step_;  // a and Δ, with slow momentum only
+    AlignedFloats before_;              // my model before a mean
     float last_rate_ = 0;               // η at the last mean
     std::int64_t steps_ = 0, steps_since_ = 0, version_ = 0;
 };

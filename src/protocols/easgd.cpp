@@ -4,6 +4,7 @@
 /// 1412.6651), algorithms 1 and 2.
 #include "base/aligned.hpp"
 #include "centre.hpp"
+#include "divergence.hpp"
 #include "laps.hpp"
 #include "table.hpp"
 #include "tensor/vector_ops.hpp"
@@ -51,6 +52,7 @@ private:
         version_ = store.version();
         store.pull(force_);
         record.pull_seconds = laps.lap();
+        record.divergence = divergence(force_, weights);
         scale(-rule_.strength, force_);
         axpy(rule_.strength, weights, force_);
         axpy(-1.0F, force_, weights);

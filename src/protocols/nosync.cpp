@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "own_weights.hpp"
+#include "protocols/sub_cluster.hpp"
 #include "table.hpp"
 #include "tensor/vector_ops.hpp"
 
@@ -81,6 +83,14 @@ std::vector<Key> keys() {
          .fallback = "same",
          .choices = beginnings,
          .meaning = "where ranks start:"},
+        {.name = "groups",
+         .fallback = "0",
+         .high = 1'000'000,
+         .meaning = "groups of as many ranks each, one model a group; 0: each rank its own"},
+        {.name = "inner",
+         .kind = Kind::text,
+         .fallback = "bsp",
+         .meaning = "SPEC of what trains a group's model, with + for the commas"},
     };
 }
 
@@ -109,15 +119,50 @@ Target make_target(const std::string& name, const ProtocolSetup& setup) {
     return mean_target;
 }
 
+/// A group of ranks that trains one model by another protocol.
+struct Group {
+    Group(Cluster& whole, std::vector<int> members, std::size_t weights)
+        : cluster(whole, std::move(members), weights) {}
+
+    SubCluster cluster;
+    std::unique_ptr<Protocol> protocol = nullptr;
+};
+
+/// The protocol of my group. Group g has the ranks g·n … g·n + n − 1.
+std::shared_ptr<Protocol> make_inner(const Settings& settings, const ProtocolSetup& setup, int n) {
+    std::vector<int> members(static_cast<std::size_t>(n));
+    std::iota(members.begin(), members.end(), setup.cluster.rank() / n * n);
+    const auto group =
+        std::make_shared<Group>(setup.cluster, std::move(members), setup.weights.size());
+    ProtocolSetup inner{.cluster = group->cluster,
+                        .sgd = setup.sgd,
+                        .weights = setup.weights,
+                        .seed = setup.seed,
+                        .planned_steps = setup.planned_steps,
+                        .momentum_at_server = setup.momentum_at_server};
+    group->protocol = make_protocol(inner_spec(settings.text("inner")), inner);
+    return {group, group->protocol.get()};
+}
+
+/// Ranks of the same number in the groups beside mine.
+std::vector<int> neighbours_across(int rank, int groups, int group_size) {
+    auto ranks = ring_neighbours(rank / group_size, groups);
+    for (int& other : ranks) other = other * group_size + rank % group_size;
+    return ranks;
+}
+
 std::unique_ptr<Protocol> make(const Settings& settings, const ProtocolSetup& setup,
                                const Team& team) {
     const int me = setup.cluster.rank();
+    const bool grouped = settings.whole("groups") > 0;
+    const int groups = grouped ? static_cast<int>(settings.whole("groups")) : team.workers;
+    const int group_size = team.workers / groups;
     const bool wait = settings.chosen("exchange", "sendrecv");
     const bool velocity = settings.chosen("apply", "velocity");
     const std::int64_t tau = settings.whole("tau");
     REQUIRE(!velocity || !setup.sgd.nesterov(),
             "nosync: apply=velocity has no meaning with Nesterov's momentum; leave one out");
-    const auto neighbours = ring_neighbours(me, team.workers);
+    const auto neighbours = neighbours_across(me, groups, group_size);
     return std::make_unique<OwnWeights>(
         setup, OwnRule{.whom = always(neighbours),
                        .most_peers = neighbours.size(),
@@ -125,10 +170,11 @@ std::unique_ptr<Protocol> make(const Settings& settings, const ProtocolSetup& se
                        .strength = settings.ramp("p"),
                        .apply = velocity ? Apply::velocity : Apply::position,
                        .period = tau,
-                       .offset = wait ? 0 : me * tau / team.workers,
+                       .offset = wait ? 0 : me / group_size * tau / groups,
                        .wait = wait,
                        .max_age = settings.whole("max_age"),
-                       .smoothing = settings.number("ema")});
+                       .smoothing = settings.number("ema"),
+                       .inner = grouped ? make_inner(settings, setup, group_size) : nullptr});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "divergence.hpp"
 #include "laps.hpp"
 #include "tensor/vector_ops.hpp"
 
@@ -19,12 +20,17 @@ OwnWeights::OwnWeights(const ProtocolSetup& setup, OwnRule rule)
       planned_steps_(setup.planned_steps) {}
 
 Exchange OwnWeights::exchange(Replica replica, float loss) {
-    Exchange record;
-    record.version = step_;
-    record.pushed = false;
-
-    const auto step = my_step(replica, loss);
+    smooth(loss);
     const bool due = !models_.empty() && (step_ + rule_.offset) % rule_.period == 0;
+    if (rule_.inner) {
+        Exchange record = step_with_others(replica, loss);
+        if (due) publish_and_look(replica.weights, record);
+        return record;
+    }
+    Exchange record;
+    record.version = step_ - 1;
+    record.pushed = false;
+    const auto step = my_step(replica);
     if (due && rule_.order == Order::move_first) publish_look_and_move(replica.weights, record);
     axpy(1.0F, step, replica.weights);
     if (due && rule_.order == Order::step_first) publish_look_and_move(replica.weights, record);
@@ -32,11 +38,14 @@ Exchange OwnWeights::exchange(Replica replica, float loss) {
     return record;
 }
 
-/// The vector to add to the weights.
-std::span<const float> OwnWeights::my_step(Replica replica, float loss) {
+void OwnWeights::smooth(float loss) {
     const auto s = static_cast<float>(rule_.smoothing);
     loss_ = step_ == 0 ? loss : s * loss_ + (1 - s) * loss;
     ++step_;
+}
+
+/// The vector to add to the weights.
+std::span<const float> OwnWeights::my_step(Replica replica) {
     const auto update = sgd_.update(replica.gradients, replica.weights);
     if (pull_ > 0 && rule_.apply == Apply::velocity) {
         const float pressure = (1 - sgd_.momentum()) * strength();
@@ -46,13 +55,31 @@ std::span<const float> OwnWeights::my_step(Replica replica, float loss) {
     return update;  // a view of the velocity
 }
 
+/// What was seen last pulls once: with momentum μ a step of (1−μ)·d moves by d in the end.
+Exchange OwnWeights::step_with_others(Replica replica, float loss) {
+    if (pull_ > 0 && strength() > 0 && sgd_.learning_rate() > 0) {
+        const float pull = (1 - sgd_.momentum()) * strength() / sgd_.learning_rate();
+        axpy(-pull, target_, replica.gradients);
+        axpy(pull, replica.weights, replica.gradients);
+    }
+    pull_ = 0;
+    Exchange record = rule_.inner->exchange(replica, loss);
+    peers_.show_a_sign_of_life();
+    return record;
+}
+
 void OwnWeights::publish_look_and_move(std::span<float> weights, Exchange& record) {
-    Laps laps(cluster_);
-    peers_.publish(step_, loss_, weights);
-    record.push_seconds = laps.lap();
-    look(record);
+    publish_and_look(weights, record);
     if (rule_.apply == Apply::position && strength() > 0)
         move_towards(strength(), target_, weights);
+}
+
+void OwnWeights::publish_and_look(std::span<const float> weights, Exchange& record) {
+    Laps laps(cluster_);
+    peers_.publish(step_, loss_, weights);
+    record.push_seconds += laps.lap();
+    look(record);
+    if (pull_ > 0) record.divergence = divergence(target_, weights);
 }
 
 void OwnWeights::look(Exchange& record) {
@@ -60,22 +87,24 @@ void OwnWeights::look(Exchange& record) {
     const auto ranks = rule_.whom(step_, loss_);
     if (rule_.wait)
         for (const int rank : ranks) peers_.wait_for(rank, peers_.published());
-    record.wait_seconds = laps.lap();
+    record.wait_seconds += laps.lap();
 
     std::vector<Sight> seen;
+    std::int64_t age = 0;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         const std::span<float> model = models_[i];
         const auto publication = look_at(ranks[i], model);
         if (!publication) continue;
         record.bytes += static_cast<std::int64_t>(model.size_bytes());
-        record.staleness = std::max(record.staleness, step_ - publication->step);
+        age = std::max(age, step_ - publication->step);
         if (can_be_followed(*publication, ranks[i], model))
             seen.push_back({publication->loss, model});
         else
             ++record.skipped;
     }
     pull_ = seen.empty() ? 0 : rule_.target(seen, loss_, target_);
-    record.pull_seconds = laps.lap();
+    record.pull_seconds += laps.lap();
+    if (!rule_.inner) record.staleness = age;
 }
 
 std::optional<Publication> OwnWeights::look_at(int rank, std::span<float> model) {
@@ -96,7 +125,8 @@ float OwnWeights::strength() const {
     return pull_ * static_cast<float>(rule_.strength.at(std::min(progress, 1.0)));
 }
 
-void OwnWeights::finish(Replica /*replica*/) {
+void OwnWeights::finish(Replica replica) {
+    if (rule_.inner) rule_.inner->finish(replica);
     peers_.finish();
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -50,6 +51,9 @@ struct OwnRule {
     bool wait = false;             ///< for the others' publication of my number
     std::int64_t max_age = never;  ///< steps; an older publication is not followed
     double smoothing = 0;          ///< of the loss: f = smoothing·f + (1 − smoothing)·loss
+    /// What trains my model together with other ranks, instead of SGD alone. The pull then takes
+    /// the way of the gradient:   g −= (1−μ)·p(t)/η·(target − x), in the step after the look.
+    std::shared_ptr<Protocol> inner = {};
 };
 
 class OwnWeights final : public Protocol {
@@ -61,7 +65,10 @@ public:
     std::int64_t version() const override { return step_; }  ///< steps of this rank
 
 private:
-    std::span<const float> my_step(Replica replica, float loss);
+    void smooth(float loss);
+    std::span<const float> my_step(Replica replica);
+    Exchange step_with_others(Replica replica, float loss);
+    void publish_and_look(std::span<const float> weights, Exchange& record);
     void publish_look_and_move(std::span<float> weights, Exchange& record);
     void look(Exchange& record);
     std::optional<Publication> look_at(int rank, std::span<float> model);

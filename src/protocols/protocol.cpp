@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "node_sum.hpp"
 #include "table.hpp"
 
 namespace wasp {
@@ -29,6 +30,18 @@ const ProtocolRow& row_of(std::string_view spec) {
     throw Error(ExitCode::usage, unknown_name("protocol", name, known));
 }
 
+void check_inner(ProtocolFacts& facts, const Settings& settings) {
+    const auto inner = protocol_facts(inner_spec(settings.text("inner")));
+    REQUIRE(
+        inner.shares_weights && inner.servers == 0,
+        "{}: inner={} can't train one model in a group; give a protocol with shared weights, and "
+        "no servers",
+        facts.name, settings.text("inner"));
+    REQUIRE(!settings.chosen("apply", "velocity"),
+            "{}: apply=velocity has no meaning with groups; leave one out", facts.name);
+    facts.server_momentum = inner.server_momentum;
+}
+
 ProtocolFacts facts_of(const ProtocolRow& row, const Settings& settings) {
     ProtocolFacts facts;
     facts.name = row.name;
@@ -38,6 +51,10 @@ ProtocolFacts facts_of(const ProtocolRow& row, const Settings& settings) {
     facts.full_shards = settings.chosen("shards", "full");
     facts.own_initialisation = settings.chosen("init", "different");
     if (settings.has("servers")) facts.servers = static_cast<int>(settings.whole("servers"));
+    if (settings.has("groups")) facts.groups = static_cast<int>(settings.whole("groups"));
+    REQUIRE(facts.servers == 0 || !settings.chosen("node_sum", "on"),
+            "{}: node_sum=on and servers contradict each other; leave one out", row.name);
+    if (facts.groups > 0) check_inner(facts, settings);
     return facts;
 }
 
@@ -48,6 +65,8 @@ Team ProtocolFacts::team(int rank, int ranks) const {
             servers, ranks);
     REQUIRE(!one_worker || ranks == 1, "{} trains on one rank, got {}; use another protocol", name,
             ranks);
+    REQUIRE(groups == 0 || ranks % groups == 0, "{}: {} ranks can't be {} groups of as many each",
+            name, ranks, groups);
     Team team;
     team.workers = ranks - servers;
     if (rank >= servers) team.worker = rank - servers;
@@ -63,7 +82,15 @@ std::unique_ptr<Protocol> make_protocol(std::string_view spec, const ProtocolSet
     const ProtocolRow& row = row_of(spec);
     const Settings settings(spec, row.keys());
     const Team team = facts_of(row, settings).team(setup.cluster.rank(), setup.cluster.size());
-    return row.make(settings, setup, team);
+    const auto make = [&](const ProtocolSetup& among, const Team& workers) {
+        return row.make(settings, among, workers);
+    };
+    return settings.chosen("node_sum", "on") ? sum_within_nodes(setup, make) : make(setup, team);
+}
+
+std::string inner_spec(std::string text) {
+    std::ranges::replace(text, '+', ',');
+    return text;
 }
 
 std::string protocol_help() {

@@ -96,6 +96,8 @@ Settings::Value Settings::read(Spec& spec, const Key& key) {
             return read_ramp(spec, key);
         case Key::Kind::numbers_file:
             return read_numbers(spec.text(key.name, key.fallback), key);
+        case Key::Kind::text:
+            return spec.text(key.name, key.fallback);
         case Key::Kind::choice:
             break;
     }
@@ -105,7 +107,8 @@ Settings::Value Settings::read(Spec& spec, const Key& key) {
 std::string describe(const std::vector<Key>& keys, int indent) {
     std::string lines;
     for (const Key& key : keys) {
-        const bool numeric = key.kind != Key::Kind::choice && key.kind != Key::Kind::numbers_file;
+        const bool numeric = key.kind == Key::Kind::whole || key.kind == Key::Kind::number ||
+                             key.kind == Key::Kind::ramp;
         lines += fmt::format("{:{}}{:<18} {}{}{}\n", "", indent,
                              fmt::format("{}={}", key.name, key.fallback), key.meaning,
                              numeric ? fmt::format(" ({}…{})", key.low, key.high) : "",

@@ -28,7 +28,7 @@ struct Ramp {
 };
 
 struct Key {
-    enum class Kind { whole, number, ramp, numbers_file, choice };
+    enum class Kind { whole, number, ramp, numbers_file, choice, text };
 
     std::string_view name;
     Kind kind = Kind::whole;
@@ -60,6 +60,7 @@ public:
         return get<std::vector<double>>(key);
     }
     const std::string& choice(std::string_view key) const { return get<std::string>(key); }
+    const std::string& text(std::string_view key) const { return get<std::string>(key); }
     /// Is there such a key, and is this chosen?
     bool chosen(std::string_view key, std::string_view name) const;
     bool has(std::string_view key) const { return values_.contains(key); }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "divergence.hpp"
 #include "tensor/vector_ops.hpp"
 
 namespace wasp {
@@ -23,6 +24,7 @@ SharedWeights::SharedWeights(const ProtocolSetup& setup, const Team& team, Share
       next_synchronisation_(versions_between_) {
     rule_.server.momentum = setup.momentum_at_server && setup.sgd.momentum() > 0;
     if (rule_.server.needed()) server_.emplace(setup, team, rule_.server, centre_);
+    if (rule_.period != never) before_.resize(setup.weights.size());
     if (rule_.push_every > 1) unpushed_.resize(setup.weights.size());
 }
 
@@ -128,8 +130,11 @@ void SharedWeights::synchronise(std::span<float> weights, Exchange& record) {
     ENSURE(version_ == centre_.store().issued(),
            "forced synchronisation: {} updates announced, but {} landed", centre_.store().issued(),
            version_);
+    copy(weights, before_);
     centre_.store().pull(weights);
     record.pull_seconds = laps.lap();
+    record.divergence = divergence(before_, weights);
+    laps.lap();
     meeting_.meet(centre_.progress());  // … before all have pulled
     record.wait_seconds += laps.lap();
     record.bytes += centre_.bytes_away();

@@ -63,6 +63,7 @@ private:
     Meeting meeting_;
     std::optional<Server> server_;
     AlignedFloats unpushed_;  // sum of my steps, where not each is pushed
+    AlignedFloats before_;    // my replica before a forced synchronisation
     std::int64_t planned_steps_, steps_ = 0;
     std::int64_t version_ = 0;  // v: of the weights that I last pulled
     std::int64_t versions_between_, next_synchronisation_;

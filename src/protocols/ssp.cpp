@@ -15,7 +15,8 @@ std::vector<Key> keys() {
              .fallback = "3",
              .high = most_steps,
              .meaning = "steps that a worker may be ahead of the slowest"},
-            servers_key};
+            servers_key,
+            node_sum_key};
 }
 
 template <WeightFunction (*weight)(const Team& team)>

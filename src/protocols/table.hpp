@@ -1,7 +1,9 @@
 /// What the table of protocols is made of. Each protocol defines its row in its own file.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,11 +30,25 @@ extern const ProtocolRow localsgd_row, slowmo_row, bmuf_row, easgd_row, eamsgd_r
 // Own weights.
 extern const ProtocolRow nosync_row, dpsgd_row, adpsgd_row, sgp_row, lsgd_row;
 
+/// The value of a key "inner" as a spec: it has + where a spec has commas.
+std::string inner_spec(std::string text);
+
 /// The key of all protocols that keep their weights in a store.
 inline constexpr Key servers_key{
     .name = "servers",
     .fallback = "0",
     .high = 1'000'000,
     .meaning = "ranks that hold the weights and do not train; 0: every rank holds a part"};
+
+inline constexpr std::array node_sums{
+    Choice{"off", "every rank is a worker"},
+    Choice{"on", "a node is one: its ranks keep pace, and one pushes their mean gradient"}};
+
+/// The key of protocols whose nodes can act as one worker.
+inline constexpr Key node_sum_key{.name = "node_sum",
+                                  .kind = Key::Kind::choice,
+                                  .fallback = "off",
+                                  .choices = node_sums,
+                                  .meaning = "who is a worker:"};
 
 }  // namespace wasp

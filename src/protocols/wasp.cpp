@@ -30,6 +30,7 @@ std::vector<Key> keys() {
                     .choices = triggers,
                     .meaning = "what T counts:"});
     keys.push_back(servers_key);
+    keys.push_back(node_sum_key);
     return keys;
 }
 

@@ -47,6 +47,8 @@ inline constexpr std::tuple ranks{
     Column{"wait", &RankRow::wait, "s", "time in waiting for other ranks"},
     Column{"poll", &RankRow::poll, "s", "time in serving other ranks"},
     Column{"data", &RankRow::data, "s", "time in preparing mini-batches"},
+    Column{"divergence_sum", &RankRow::divergence_sum, "1", "sum of the steps' divergences"},
+    Column{"synchronisations", &RankRow::synchronisations, "1", "steps that have a divergence"},
     Column{"held_up", &RankRow::held_up, "s", "time added by --straggler, part of compute"},
     Column{"bytes", &RankRow::bytes, "B", "bytes moved between this rank and others"},
     Column{"dropped", &RankRow::dropped, "1", "gradients that were not applied"}};
@@ -62,7 +64,9 @@ inline constexpr std::tuple steps{
     Column{"pull", &StepRow::pull, "s", "time in getting weights"},
     Column{"push", &StepRow::push, "s", "time in sending the update"},
     Column{"wait", &StepRow::wait, "s", "time in waiting for other ranks"},
-    Column{"poll", &StepRow::poll, "s", "time in serving other ranks"}};
+    Column{"poll", &StepRow::poll, "s", "time in serving other ranks"},
+    Column{"divergence", &StepRow::divergence, "1",
+           "root mean square of the replica's distance to what it was synchronised with"}};
 
 /// One dataset (models) each, beside name (models), which is their dimension scale.
 inline constexpr std::tuple models{

@@ -1,6 +1,7 @@
 // Results and model files for people: `wasp results show`, `wasp model show`.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -16,6 +17,14 @@ namespace {
 std::string shown(const Results& results, const std::string& name, int digits, double factor = 1) {
     const auto value = number(results.summary, name);
     return value ? fmt::format("{:.{}f}", factor * *value, digits) : "-";
+}
+
+/// Of one of the final models, in percent.
+std::string model_accuracy(const Results& results, const std::string& name) {
+    for (const auto& row : results.models)
+        if (row.name == name && !std::isnan(row.test_accuracy))
+            return fmt::format("{:.2f}", 100 * row.test_accuracy);
+    return "-";
 }
 
 struct ShownColumn {
@@ -38,13 +47,25 @@ const std::vector<ShownColumn>& shown_columns() {
         {"best %", [](const Results& r) { return shown(r, "best_accuracy", 2, percent); }},
         {"target %", [](const Results& r) { return shown(r, "target_accuracy", 2, percent); }},
         {"after s", [](const Results& r) { return shown(r, "time_to_accuracy", 1); }},
+        {"after updates", [](const Results& r) { return shown(r, "updates_to_accuracy", 0); }},
+        {"after samples", [](const Results& r) { return shown(r, "samples_to_accuracy", 0); }},
+        {"ms/update", [](const Results& r) { return shown(r, "seconds_per_update", 3, 1000); }},
         {"samples/s", [](const Results& r) { return shown(r, "samples_per_second", 0); }},
         {"updates", [](const Results& r) { return shown(r, "updates", 0); }},
         {"stale mean", [](const Results& r) { return shown(r, "staleness_mean", 2); }},
+        {"p50", [](const Results& r) { return shown(r, "staleness_p50", 0); }},
         {"p95", [](const Results& r) { return shown(r, "staleness_p95", 0); }},
+        {"p99", [](const Results& r) { return shown(r, "staleness_p99", 0); }},
         {"max", [](const Results& r) { return shown(r, "staleness_max", 0); }},
         {"step mass", [](const Results& r) { return shown(r, "step_mass", 2); }},
-        {"idle %", [](const Results& r) { return shown(r, "idle_share", 1, percent); }}};
+        {"idle %", [](const Results& r) { return shown(r, "idle_share", 1, percent); }},
+        {"gap", [](const Results& r) { return shown(r, "train_test_gap", 4); }},
+        {"divergence", [](const Results& r) { return shown(r, "divergence_mean", 5); }},
+        {"chosen",
+         [](const Results& r) { return model_accuracy(r, text(r.summary, "chosen_model")); }},
+        {"mean model %", [](const Results& r) { return model_accuracy(r, "mean"); }},
+        {"ensemble %", [](const Results& r) { return model_accuracy(r, "ensemble"); }},
+        {"disagree %", [](const Results& r) { return shown(r, "disagreement", 2, percent); }}};
     return columns;
 }
 

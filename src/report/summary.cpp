@@ -40,11 +40,19 @@ void add_curve(Summary& summary, const std::vector<CurveRow>& curve) {
     const auto first = std::ranges::find_if(
         curve, [&](const CurveRow& row) { return row.test_accuracy >= summary.target_accuracy; });
     summary.reached = first != curve.end();
-    if (summary.reached) summary.time_to_accuracy = first->seconds;
+    if (summary.reached) {
+        summary.time_to_accuracy = first->seconds;
+        summary.updates_to_accuracy = static_cast<double>(first->version);
+        summary.samples_to_accuracy = static_cast<double>(first->samples);
+    }
+    summary.train_test_gap = last.test_loss - last.train_loss;
+    if (last.version > 0)
+        summary.seconds_per_update = last.seconds / static_cast<double>(last.version);
 }
 
 void add_ranks(Summary& summary, const std::vector<RankRow>& ranks) {
-    double weights = 0, waited = 0, recorded = 0;
+    double weights = 0, waited = 0, recorded = 0, divergence = 0;
+    std::int64_t synchronisations = 0;
     for (const auto& rank : ranks) {
         summary.bytes += rank.bytes;  // also of ranks that only serve
         if (rank.samples == 0) continue;
@@ -53,11 +61,15 @@ void add_ranks(Summary& summary, const std::vector<RankRow>& ranks) {
         summary.updates += rank.updates;
         summary.dropped += rank.dropped;
         weights += rank.weight_sum;
+        divergence += rank.divergence_sum;
+        synchronisations += rank.synchronisations;
         waited += rank.wait;
         recorded += rank.compute + rank.pull + rank.push + rank.wait + rank.poll + rank.data;
     }
     if (summary.updates > 0)
         summary.step_mass = summary.workers * weights / static_cast<double>(summary.updates);
+    if (synchronisations > 0)
+        summary.divergence_mean = divergence / static_cast<double>(synchronisations);
     if (recorded > 0) summary.idle_share = waited / recorded;
 }
 
@@ -107,6 +119,11 @@ Attributes as_attributes(const Summary& summary) {
             {"target_accuracy", summary.target_accuracy},
             {"reached", summary.reached},
             {"time_to_accuracy", summary.time_to_accuracy},
+            {"updates_to_accuracy", summary.updates_to_accuracy},
+            {"samples_to_accuracy", summary.samples_to_accuracy},
+            {"seconds_per_update", summary.seconds_per_update},
+            {"train_test_gap", summary.train_test_gap},
+            {"divergence_mean", summary.divergence_mean},
             {"staleness_mean", summary.staleness.mean},
             {"staleness_p50", summary.staleness.p50},
             {"staleness_p95", summary.staleness.p95},

@@ -104,6 +104,10 @@ TEST(ProtocolSpecs, EveryValueThatTheHelpNamesIsAccepted) {
                              "dcasgd:l0=1,m=0.9",
                              "dcasgd:lambda=constant,l=0.1",
                              "gapaware:r=0.9",
+                             "wasp:node_sum=on",
+                             "dynsgd:node_sum=off",
+                             "nosync:groups=2",
+                             "nosync:groups=2,inner=wasp:period=5+weight=mean,tau=4",
                              "localsgd:H=1,post=100",
                              "localsgd:velocity=mean",
                              "slowmo:beta=0,alpha=0.5,velocity=reset",
@@ -135,7 +139,7 @@ TEST(ProtocolSpecs, KeysOfAnotherChoiceAreUnknown) {
     refused_with("wasp:weight=mean,table=test/golden/weights.txt", {"'table'"});
     refused_with("serial:period=2", {"takes no keys"});
     refused_with("bsp:servers=1", {"takes no keys"});
-    refused_with("ssp:weight=mean", {"'weight'", "known: S, servers"});
+    refused_with("ssp:weight=mean", {"'weight'", "known: S, servers, node_sum"});
 }
 
 TEST(ProtocolSpecs, ValuesOutsideTheirRange) {
@@ -162,6 +166,11 @@ TEST(ProtocolSpecs, ValuesOutsideTheirRange) {
     refused_with("softsync:n=0", {"n='0'"});
     refused_with("dcasgd:m=1", {"m='1'"});
     refused_with("dcasgd:l=0.1", {"'l'"});
+    refused_with("wasp:servers=1,node_sum=on", {"contradict"});
+    refused_with("nosync:groups=2,inner=nosync", {"shared weights"});
+    refused_with("nosync:groups=2,inner=asp:servers=1", {"no servers"});
+    refused_with("nosync:groups=2,inner=wsap", {"did you mean 'wasp'"});
+    refused_with("nosync:groups=2,apply=velocity", {"apply=velocity"});
     refused_with("localsgd:H=0", {"H='0'"});
     refused_with("slowmo:beta=1", {"beta='1'"});
     refused_with("easgd:beta=1.1", {"beta='1.1'"});
@@ -208,6 +217,8 @@ TEST(ProtocolSpecs, Teams) {
     EXPECT_EQ(facts.team(1, 3).worker, 0);
     EXPECT_EQ(facts.team(2, 3).worker, 1);
     EXPECT_EQ(protocol_facts("wasp").team(2, 3).worker, 2);
+    EXPECT_EQ(protocol_facts("nosync:groups=2").team(3, 4).workers, 4);
+    EXPECT_THROW(protocol_facts("nosync:groups=2").team(0, 3), Error);
     try {
         const auto team = protocol_facts("wasp:servers=3").team(0, 3);
         ADD_FAILURE() << "a team of " << team.workers;

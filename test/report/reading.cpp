@@ -47,6 +47,9 @@ void expect_equal(const RankRow& a, const RankRow& b) {
     EXPECT_EQ(a.wait, b.wait);
     EXPECT_EQ(a.bytes, b.bytes);
     EXPECT_EQ(a.dropped, b.dropped);
+    EXPECT_EQ(a.held_up, b.held_up);
+    EXPECT_EQ(a.divergence_sum, b.divergence_sum);
+    EXPECT_EQ(a.synchronisations, b.synchronisations);
     EXPECT_EQ(a.staleness, b.staleness);
     ASSERT_EQ(a.steps.size(), b.steps.size());
     for (std::size_t i = 0; i < a.steps.size(); ++i) {

@@ -1,5 +1,6 @@
 // The figures of a run against cases that can be worked out by hand.
 #include "report/summary.hpp"
+#include "support/results.hpp"
 
 #include <gtest/gtest.h>
 
@@ -172,6 +173,19 @@ TEST(Summary, IsNotMisledByNan) {
     EXPECT_EQ(summary.best_accuracy, 0.5);
     EXPECT_EQ(summary.time_to_accuracy, 2);
     EXPECT_TRUE(std::isnan(summary.final_accuracy));
+}
+
+TEST(Summary, WhatItTookToReachTheTarget) {
+    auto results = test::example_results();
+    auto summary = summarise(results, 4, 0.5);
+    EXPECT_EQ(summary.updates_to_accuracy, 4);
+    EXPECT_EQ(summary.samples_to_accuracy, 64);
+    EXPECT_EQ(summary.seconds_per_update, 4.0 / 7);
+    EXPECT_EQ(summary.train_test_gap, -0.25);
+    EXPECT_EQ(summary.divergence_mean, 0.5);
+    summary = summarise(results, 4, 0.9);
+    EXPECT_TRUE(std::isnan(summary.updates_to_accuracy));
+    EXPECT_TRUE(std::isnan(summary.samples_to_accuracy));
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ inline RankRow example_rank(int number, int steps) {
     rank.data = 0.0625 * steps;
     rank.bytes = 1000 * steps;
     rank.dropped = number;
+    rank.held_up = 0.25 * number;
+    rank.divergence_sum = 0.5 * number;
+    rank.synchronisations = number;
     rank.staleness = {1, steps - 1};
     for (int step = 0; step < steps; ++step)
         rank.steps.push_back({.seconds = step + 1.0,

@@ -1,0 +1,94 @@
+// Nodes as workers: on a cluster that says of every two ranks that they are a node.
+#include <algorithm>
+
+#include "support/on_ranks.hpp"
+#include "support/toy.hpp"
+
+namespace wasp {
+namespace {
+
+using test::on_ranks;
+using test::train;
+
+const SgdSetup heavy{.momentum = 0.9F, .weight_decay = 0.01F};
+constexpr int ranks_on_node = 2;
+
+class NodesOfTwo final : public Cluster {
+public:
+    explicit NodesOfTwo(Cluster& cluster) : cluster_(cluster), place_(cluster.place()) {
+        place_.node = place_.rank / ranks_on_node;
+        place_.nodes = place_.ranks / ranks_on_node;
+        place_.rank_on_node = place_.rank % ranks_on_node;
+        place_.ranks_on_node = ranks_on_node;
+    }
+    const Place& place() const override { return place_; }
+    std::string description() const override { return cluster_.description(); }
+    void barrier() override { cluster_.barrier(); }
+    void sum(std::span<float> values) override { cluster_.sum(values); }
+    void sum(std::span<double> values) override { cluster_.sum(values); }
+    void broadcast(std::span<std::byte> bytes, int root) override {
+        cluster_.broadcast(bytes, root);
+    }
+    std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes,
+                                               int root) override {
+        return cluster_.gather(bytes, root);
+    }
+    std::unique_ptr<Window> make_window(std::size_t length) override {
+        return cluster_.make_window(length);
+    }
+    std::unique_ptr<Counters> make_counters(std::size_t count) override {
+        return cluster_.make_counters(count);
+    }
+    std::unique_ptr<NodeMemory> make_node_memory(std::size_t bytes) override {
+        return cluster_.make_node_memory(bytes);
+    }
+    void poll() override { cluster_.poll(); }
+    void yield(double waited_seconds) override { cluster_.yield(waited_seconds); }
+    double seconds() const override { return cluster_.seconds(); }
+    void check_alive() override { cluster_.check_alive(); }
+
+private:
+    Cluster& cluster_;
+    Place place_;
+};
+
+TEST(RanksNodeSum, SynchronisedItIsStillBsp) {
+    on_ranks({2, 4, 8}, [](Cluster& cluster) {
+        NodesOfTwo nodes(cluster);
+        const auto bsp = train(cluster, {.spec = "bsp", .sgd = heavy});
+        const auto summed =
+            train(nodes, {.spec = "wasp:weight=mean,period=1,node_sum=on", .sgd = heavy});
+        for (std::size_t i = 0; i < bsp.weights.size(); ++i)
+            ASSERT_NEAR(summed.weights[i], bsp.weights[i], 1e-6);
+    });
+}
+
+TEST(RanksNodeSum, ANodePushesOnceAStep) {
+    on_ranks({2, 4, 8}, [](Cluster& cluster) {
+        NodesOfTwo nodes(cluster);
+        for (const char* spec : {"asp:node_sum=on", "ssp:S=1,node_sum=on", "wasp:node_sum=on"}) {
+            const auto trained = train(nodes, {.spec = spec, .sgd = heavy, .steps = 15});
+            const bool pushes = nodes.place().rank_on_node == 0;
+            EXPECT_EQ(std::ranges::count(trained.records, true, &Exchange::pushed), pushes ? 15 : 0)
+                << spec;
+            const auto all = test::all_gather(cluster, trained.weights);
+            for (std::size_t i = 0; i < all.size(); ++i)
+                ASSERT_EQ(all[i], trained.weights[i % trained.weights.size()]) << spec;
+        }
+    });
+}
+
+TEST(RanksNodeSum, RanksOfANodeMayFinishEarly) {
+    on_ranks({2, 4}, [](Cluster& cluster) {
+        NodesOfTwo nodes(cluster);
+        const auto trained = train(
+            nodes,
+            {.spec = "wasp:node_sum=on,period=3", .sgd = heavy, .steps = 3 + 7 * cluster.rank()});
+        const auto all = test::all_gather(cluster, trained.weights);
+        for (std::size_t i = 0; i < all.size(); ++i)
+            ASSERT_EQ(all[i], trained.weights[i % trained.weights.size()]);
+    });
+}
+
+}  // namespace
+}  // namespace wasp
