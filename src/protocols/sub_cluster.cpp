@@ -107,12 +107,11 @@ void SubCluster::sum(std::span<double> values) {
 /// Everyone adds up what lies on all desks, in the order of ranks: the same bits everywhere.
 template <class Number>
 void SubCluster::sum_all(std::span<Number> values) {
-    constexpr std::size_t floats = sizeof(Number) / sizeof(float);
-    const std::size_t most = longest_ / floats;
-    AlignedFloats bits(std::min(values.size(), most) * floats);
+    const std::size_t most = longest_ * sizeof(float) / sizeof(Number);
+    AlignedFloats bits(std::min(values.size_bytes() / sizeof(float), longest_));
     for (std::size_t begin = 0; begin < values.size(); begin += most) {
         const auto part = values.subspan(begin, std::min(most, values.size() - begin));
-        const auto used = std::span(bits).first(part.size() * floats);
+        const auto used = std::span(bits).first(part.size_bytes() / sizeof(float));
         std::memcpy(used.data(), part.data(), part.size_bytes());
         desk_->put(rank(), 0, used);
         barrier();
