@@ -13,7 +13,6 @@ namespace {
 using test::all_gather;
 using test::on_ranks;
 using test::train;
-using test::Trained;
 using test::Training;
 
 const SgdSetup heavy{.momentum = 0.9F, .weight_decay = 0.01F};

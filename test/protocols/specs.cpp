@@ -23,7 +23,7 @@ std::string refusal(const std::string& spec) {
     try {
         protocol_facts(spec);
     } catch (const Error& error) {
-        const std::string message = error.what();
+        std::string message = error.what();
         EXPECT_EQ(error.code(), ExitCode::usage) << message;
         EXPECT_EQ(message.find('\n'), std::string::npos) << message;
         return message;
