@@ -85,6 +85,34 @@ void add_store(CLI::App& group, Commands& commands) {
                 });
 }
 
+void add_protocol(CLI::App& group, Commands& commands) {
+    struct Options {
+        std::string cluster = "mpi", model = "lenet5", protocol = "wasp";
+        std::int64_t batch = 64, threads = 1;
+        double seconds = 10;
+    };
+    const auto options = std::make_shared<Options>();
+    OptionTable table;
+    table.text("cluster", options->cluster, "CLUSTER", "mpi or threads:N");
+    table.text("protocol", options->protocol, "SPEC", "see `wasp help protocols`");
+    table.text("model", options->model, "NAME", "see `wasp help models`");
+    table.whole("batch", options->batch, {1, 2048}, "images a step of each rank");
+    table.whole("threads", options->threads, {1, 1024}, "of each rank");
+    table.number("seconds", options->seconds, {0.1, longest}, "to measure for");
+    add_command(group, commands, "protocol",
+                "steps with a protocol against steps of each rank alone (under mpiexec)",
+                std::move(table), [options](Arguments& arguments) {
+                    const BenchProtocolOptions bench{.model = options->model,
+                                                     .protocol = options->protocol,
+                                                     .batch = static_cast<int>(options->batch),
+                                                     .threads = static_cast<int>(options->threads),
+                                                     .seconds = options->seconds};
+                    return run_on(parse_cluster(options->cluster), &arguments.count,
+                                  &arguments.words,
+                                  [&](Cluster& cluster) { bench_protocol(cluster, bench); });
+                });
+}
+
 }  // namespace
 
 void add_bench_commands(CLI::App& program, Commands& commands) {
@@ -92,6 +120,7 @@ void add_bench_commands(CLI::App& program, Commands& commands) {
     add_step(group, commands);
     add_kernels(group, commands);
     add_store(group, commands);
+    add_protocol(group, commands);
 }
 
 }  // namespace wasp

@@ -6,8 +6,8 @@
 
 #include "app/benches.hpp"
 #include "base/error.hpp"
-#include "base/random.hpp"
 #include "base/stopwatch.hpp"
+#include "made_up_images.hpp"
 #include "nn/model.hpp"
 #include "protocols/sgd.hpp"
 #include "tensor/kernels.hpp"
@@ -17,38 +17,6 @@
 namespace wasp {
 
 namespace {
-
-constexpr std::size_t stored_images = 2048;  // more than the caches next to a core hold
-
-class MadeUpImages {
-public:
-    MadeUpImages(ImageShape shape, int classes)
-        : pixels_(stored_images * shape.pixels()),
-          scale_(static_cast<std::size_t>(shape.channels), 1 / 128.0F),
-          shift_(scale_.size(), -1) {
-        RandomStream random(1, "bench");
-        for (auto& pixel : pixels_) pixel = static_cast<std::byte>(random.below(256));
-        for (std::size_t i = 0; i < stored_images; ++i) {
-            images_.push_back(&pixels_[i * shape.pixels()]);
-            labels_.push_back(static_cast<int>(random.below(static_cast<std::uint64_t>(classes))));
-        }
-    }
-
-    ImageBatch batch(std::size_t step, std::size_t size) const {
-        const std::size_t first = step * size % (stored_images - size + 1);
-        return {.images = std::span(images_).subspan(first, size),
-                .labels = std::span(labels_).subspan(first, size),
-                .pixel_type = PixelType::uint8,
-                .scale = scale_,
-                .shift = shift_};
-    }
-
-private:
-    std::vector<std::byte> pixels_;
-    std::vector<float> scale_, shift_;
-    std::vector<const std::byte*> images_;
-    std::vector<int> labels_;
-};
 
 /// Floating-point operations a second that `threads` threads can do at most.
 double measure_peak(const Kernels& kernels, int threads) {
@@ -68,8 +36,8 @@ double measure_peak(const Kernels& kernels, int threads) {
 
 void bench_step(const BenchStepOptions& options) {
     const auto batch = static_cast<std::size_t>(options.batch);
-    REQUIRE(options.batch > 0 && batch <= stored_images, "batch {}: 1 to {} can be measured",
-            options.batch, stored_images);
+    REQUIRE(options.batch > 0 && batch <= MadeUpImages::count, "batch {}: 1 to {} can be measured",
+            options.batch, MadeUpImages::count);
     REQUIRE(options.threads > 0, "{} threads", options.threads);
     use_threads(options.threads);
     const auto model = make_model(options.model, {.image = usual_image(options.model),
