@@ -18,14 +18,16 @@ struct Problem {
     Desc x, y, weights, weight_gradient;
     dnnl::memory::dims strides, padding;
 
-    Problem(const ActivationLayout& layout, const ConvolutionShape& shape, bool winograd)
+    /// any_layout: of the activations, but for pixels; oneDNN chooses.
+    Problem(const ActivationLayout& layout, const ConvolutionShape& shape, bool winograd,
+            bool any_layout)
         : algorithm(winograd ? dnnl::algorithm::convolution_winograd
                              : dnnl::algorithm::convolution_direct),
           strides{shape.stride, shape.stride},
           padding{shape.padding(), shape.padding()} {
         const auto type = layout.precision == Precision::bf16 ? dnnl::memory::data_type::bf16
                                                               : dnnl::memory::data_type::f32;
-        const auto tag = layout.block == 16 ? Tag::nChw16c : Tag::nChw8c;
+        const auto tag = any_layout ? Tag::any : layout.block == 16 ? Tag::nChw16c : Tag::nChw8c;
         x = Desc({shape.images, shape.inputs, shape.height, shape.width}, type,
                  shape.of_pixels ? Tag::nchw : tag);
         y = Desc({shape.images, shape.outputs, shape.output_height(), shape.output_width()}, type,
@@ -49,10 +51,47 @@ struct Problem {
 
 }  // namespace
 
+OnednnOperand::OnednnOperand(const dnnl::engine& engine, const Desc& given, const Desc& wanted,
+                             bool result)
+    : given_(given, engine, nullptr),
+      wanted_(wanted, engine, nullptr),
+      wanted_bytes_(wanted.get_size()),
+      result_(result) {
+    if (given == wanted) return;
+    reorder_ = result ? dnnl::reorder({engine, wanted, engine, given})
+                      : dnnl::reorder({engine, given, engine, wanted});
+}
+
+dnnl_memory_t OnednnOperand::before(const dnnl::stream& stream, const std::byte* data,
+                                    std::byte* copy) const {
+    if (!reordered()) return point(given_, data);
+    if (!result_)
+        execute<2>(stream, reorder_,
+                   {{{DNNL_ARG_FROM, point(given_, data)}, {DNNL_ARG_TO, point(wanted_, copy)}}});
+    return point(wanted_, copy);
+}
+
+void OnednnOperand::after(const dnnl::stream& stream, const std::byte* data,
+                          std::byte* copy) const {
+    if (!reordered() || !result_) return;
+    execute<2>(stream, reorder_,
+               {{{DNNL_ARG_FROM, point(wanted_, copy)}, {DNNL_ARG_TO, point(given_, data)}}});
+}
+
 std::optional<OnednnPass> OnednnPass::make(const OnednnEngine& engine, ConvolutionPass kind,
                                            const ConvolutionShape& shape, bool winograd) {
+    auto pass = make_with(engine, kind, shape, winograd, false);
+    if (!pass || !pass->is_reference()) return pass;
+    auto other = make_with(engine, kind, shape, winograd, true);
+    return other && !other->is_reference() ? std::move(other) : std::move(pass);
+}
+
+std::optional<OnednnPass> OnednnPass::make_with(const OnednnEngine& engine, ConvolutionPass kind,
+                                                const ConvolutionShape& shape, bool winograd,
+                                                bool any_layout) {
     constexpr bool or_nothing = true;
-    const Problem problem(engine.layout(), shape, winograd);
+    const Problem given(engine.layout(), shape, winograd, false);
+    const Problem problem(engine.layout(), shape, winograd, any_layout);
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     const dnnl::convolution_forward::primitive_desc forward(problem.forward(), attributes,
@@ -60,23 +99,30 @@ std::optional<OnednnPass> OnednnPass::make(const OnednnEngine& engine, Convoluti
     if (!forward) return std::nullopt;
 
     OnednnPass pass;
-    const auto finish = [&](const auto& description, const Desc& first, const Desc& second,
-                            const Desc& weights) {
+    const auto finish = [&](const auto& description, const OnednnOperand& first,
+                            const OnednnOperand& second, const Desc& weights) {
         pass.implementation_ = description.impl_info_str();
         pass.weights_ = OnednnWeights(engine.engine(), weights, shape, engine.kernels(),
                                       kind == ConvolutionPass::weights);
-        pass.first_ = dnnl::memory(first, engine.engine(), nullptr);
-        pass.second_ = dnnl::memory(second, engine.engine(), nullptr);
+        pass.first_ = first;
+        pass.second_ = second;
         pass.packed_ = dnnl::memory(weights, engine.engine(), nullptr);
         pass.scratch_ = dnnl::memory(description.scratchpad_desc(), engine.engine(), nullptr);
         pass.stream_ = engine.stream();
+    };
+    const auto read = [&](const Desc& in_our_layout, const Desc& wanted) {
+        return OnednnOperand(engine.engine(), in_our_layout, wanted, false);
+    };
+    const auto written = [&](const Desc& in_our_layout, const Desc& wanted) {
+        return OnednnOperand(engine.engine(), in_our_layout, wanted, true);
     };
     switch (kind) {
         case ConvolutionPass::forward:
             pass.first_name_ = DNNL_ARG_SRC;
             pass.second_name_ = DNNL_ARG_DST;
             pass.weights_name_ = DNNL_ARG_WEIGHTS;
-            finish(forward, problem.x, problem.y, forward.weights_desc());
+            finish(forward, read(given.x, forward.src_desc()), written(given.y, forward.dst_desc()),
+                   forward.weights_desc());
             pass.primitive_ = dnnl::convolution_forward(forward);
             break;
         case ConvolutionPass::data: {
@@ -86,7 +132,8 @@ std::optional<OnednnPass> OnednnPass::make(const OnednnEngine& engine, Convoluti
             pass.first_name_ = DNNL_ARG_DIFF_DST;
             pass.second_name_ = DNNL_ARG_DIFF_SRC;
             pass.weights_name_ = DNNL_ARG_WEIGHTS;
-            finish(data, problem.y, problem.x, data.weights_desc());
+            finish(data, read(given.y, data.diff_dst_desc()),
+                   written(given.x, data.diff_src_desc()), data.weights_desc());
             pass.primitive_ = dnnl::convolution_backward_data(data);
             break;
         }
@@ -97,7 +144,8 @@ std::optional<OnednnPass> OnednnPass::make(const OnednnEngine& engine, Convoluti
             pass.first_name_ = DNNL_ARG_SRC;
             pass.second_name_ = DNNL_ARG_DIFF_DST;
             pass.weights_name_ = DNNL_ARG_DIFF_WEIGHTS;
-            finish(gradient, problem.x, problem.y, gradient.diff_weights_desc());
+            finish(gradient, read(given.x, gradient.src_desc()),
+                   read(given.y, gradient.diff_dst_desc()), gradient.diff_weights_desc());
             pass.primitive_ = dnnl::convolution_backward_weights(gradient);
             break;
         }
@@ -105,13 +153,24 @@ std::optional<OnednnPass> OnednnPass::make(const OnednnEngine& engine, Convoluti
     return pass;
 }
 
+std::size_t OnednnPass::scratch_bytes() const {
+    return whole_lines(scratch_.get_desc().get_size()) + first_.copy_bytes() + second_.copy_bytes();
+}
+
+std::size_t OnednnPass::reorders() const {
+    return (first_.reordered() ? 1U : 0U) + (second_.reordered() ? 1U : 0U);
+}
+
 void OnednnPass::run(const std::byte* first, const std::byte* second, const std::byte* packed,
-                     const std::byte* scratch) const {
+                     std::byte* scratch) const {
+    std::byte* const first_copy = scratch + whole_lines(scratch_.get_desc().get_size());
+    std::byte* const second_copy = first_copy + first_.copy_bytes();
     execute<4>(stream_, primitive_,
-               {{{first_name_, point(first_, first)},
-                 {second_name_, point(second_, second)},
+               {{{first_name_, first_.before(stream_, first, first_copy)},
+                 {second_name_, second_.before(stream_, second, second_copy)},
                  {weights_name_, point(packed_, packed)},
                  {DNNL_ARG_SCRATCHPAD, point(scratch_, scratch)}}});
+    second_.after(stream_, second, second_copy);
 }
 
 OnednnConvolution::OnednnConvolution(OnednnEngine& engine, const ConvolutionShape& shape,
@@ -146,24 +205,30 @@ const OnednnPass& OnednnConvolution::pass(ConvolutionPass kind, int images) {
     return *pass;
 }
 
+void OnednnConvolution::run(const OnednnPass& pass, const std::byte* first,
+                            const std::byte* second) {
+    pass.run(first, second, engine_.weights(), engine_.scratch());
+    engine_.count_activation_reorders(pass.reorders());
+}
+
 void OnednnConvolution::forward(int images, const std::byte* x, const float* weights,
                                 std::byte* y) {
     const auto& pass = this->pass(ConvolutionPass::forward, images);
     pass.weights().pack(engine_.stream(), weights, engine_.weights());
-    pass.run(x, y, engine_.weights(), engine_.scratch());
+    run(pass, x, y);
 }
 
 void OnednnConvolution::backward_data(int images, const std::byte* dy, const float* weights,
                                       std::byte* dx) {
     const auto& pass = this->pass(ConvolutionPass::data, images);
     pass.weights().pack(engine_.stream(), weights, engine_.weights());
-    pass.run(dy, dx, engine_.weights(), engine_.scratch());
+    run(pass, dy, dx);
 }
 
 void OnednnConvolution::backward_weights(int images, const std::byte* x, const std::byte* dy,
                                          float* gradient) {
     const auto& pass = this->pass(ConvolutionPass::weights, images);
-    pass.run(x, dy, engine_.weights(), engine_.scratch());
+    run(pass, x, dy);
     pass.weights().unpack(engine_.stream(), engine_.weights(), gradient);
 }
 

@@ -26,7 +26,7 @@ public:
     std::size_t pixel_bytes(int images, const ImageShape& shape) const override;
     std::size_t estimate_workspace(std::span<const ConvolutionShape> shapes) const override;
     std::size_t workspace_bytes() const override { return weights_.size() + scratch_.size(); }
-    std::size_t activation_reorders() const override { return 0; }  // every layer takes the layout
+    std::size_t activation_reorders() const override { return activation_reorders_; }
 
     const Kernels& kernels() const { return kernels_; }
     const dnnl::engine& engine() const { return engine_; }
@@ -36,6 +36,7 @@ public:
     void provide(std::size_t weights, std::size_t scratch);
     std::byte* weights() const { return weights_.data(); }
     std::byte* scratch() const { return scratch_.data(); }
+    void count_activation_reorders(std::size_t count) { activation_reorders_ += count; }
 
 private:
     const Kernels& kernels_;
@@ -43,6 +44,7 @@ private:
     dnnl::engine engine_;
     dnnl::stream stream_;
     HugeBuffer weights_, scratch_;
+    std::size_t activation_reorders_ = 0;
 };
 
 /// The same memory object at another place.

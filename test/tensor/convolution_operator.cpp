@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/huge_buffer.hpp"
 #include "in_layout.hpp"
@@ -98,6 +100,11 @@ TEST_P(Convolutions, AreTheReference) {
         use_threads(threads);
         for (const auto& s : shapes) expect_reference(s, s.images);
     }
+}
+
+TEST_P(Convolutions, ReorderNoActivationsOnMapsOfThreePixelsOrMore) {
+    for (const auto& s : shapes)
+        if (s.height >= 3 && s.width >= 3) expect_reference(s, s.images);
     EXPECT_EQ(engine->activation_reorders(), 0U);
 }
 
@@ -183,6 +190,29 @@ TEST(ConvolutionChoice, IsMeasuredOnceAndKept) {
         EXPECT_GT(choices[i].seconds, 0);
         EXPECT_LE(choices[i].error, 1e-5) << choices[i].pass;
         EXPECT_GT(choices[i].error, 0) << choices[i].pass;
+    }
+}
+
+// On AVX2 oneDNN has the gradient of the weights of such small maps in the plain layout only.
+TEST(ConvolutionEngine, CountsTheActivationsItReorders) {
+    const auto simd = kernel_names();
+    if (std::ranges::find(simd, "avx2") == simd.end() ||
+        convolution_libraries(kernels("avx2"), Precision::float32).front() !=
+            ConvolutionLibrary::onednn)
+        GTEST_SKIP() << "without oneDNN or AVX2";
+    const auto engine =
+        make_convolution_engine(ConvolutionLibrary::onednn, kernels("avx2"), Precision::float32);
+    const auto s = shape(16, 16, 2, 2, 3, 1);
+    const auto convolution = engine->make(s, ConvolutionAlgorithm::direct);
+    const Tensor x = random_tensor(5, 16, 2, 2, 1);
+    InLayout in(engine->layout(), x), out(engine->layout(), x);
+    std::vector<float> weights(s.weights());
+    for (std::size_t run = 1; run <= 2; ++run) {
+        convolution->forward(5, in.data(), weights.data(), out.data());
+        convolution->backward_data(5, out.data(), weights.data(), in.data());
+        EXPECT_EQ(engine->activation_reorders(), 2 * (run - 1));
+        convolution->backward_weights(5, in.data(), out.data(), weights.data());
+        EXPECT_EQ(engine->activation_reorders(), 2 * run) << "x and the gradient of y";
     }
 }
 
