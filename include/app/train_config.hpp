@@ -54,6 +54,7 @@ struct TrainConfig {
     RateScale rate_scale = RateScale::none;
     double momentum = 0.9, weight_decay = 0;
     MomentumAt momentum_at = MomentumAt::worker;
+    bool overlap = false;  ///< gradients leave layer by layer
     bool nesterov = false;
     std::int64_t seed = 1;
     Initialisation initialisation = Initialisation::pytorch;

@@ -54,6 +54,12 @@ public:
     // Several calls in one, on different ranks: those to other nodes are under way together.
     virtual void get_all(std::span<const Source> sources);
     virtual void add_all(float scale, std::span<const Target> targets);
+    /// As add_all(), but complete when finish_adds() returns. What `targets` point to is the
+    /// caller's again at once.
+    virtual void start_add_all(float scale, std::span<const Target> targets) {
+        add_all(scale, targets);
+    }
+    virtual void finish_adds() {}
 };
 
 /// `count` 64-bit counters on every rank, zero at the start. Sequentially consistent with one
@@ -74,6 +80,20 @@ class NodeMemory {
 public:
     virtual ~NodeMemory() = default;
     virtual std::span<std::byte> bytes() = 0;  ///< 64-byte aligned
+};
+
+/// Sums over all ranks that get on while the ranks compute.
+class BackgroundSums {
+public:
+    virtual ~BackgroundSums() = default;
+    /// values become the sum of all ranks' values, with the bits of Cluster::sum(): at finish(), or
+    /// before. Until then they are nobody's to read or write. All ranks start the same sums in the
+    /// same order.
+    virtual void start(std::span<float> values) = 0;
+    /// Does what can be done at once; call it often.
+    virtual void advance() = 0;
+    /// Returns when all that were started are complete.   Error: as barrier().
+    virtual void finish() = 0;
 };
 
 class Cluster {
@@ -101,6 +121,9 @@ public:
     /// `bytes` as rank_on_node 0 gives it.   Error: the node's shared memory can't hold it (with
     /// the figures).
     virtual std::unique_ptr<NodeMemory> make_node_memory(std::size_t bytes) = 0;
+
+    /// largest: floats of a sum.
+    virtual std::unique_ptr<BackgroundSums> make_background_sums(std::size_t largest);
 
     /// Let other ranks' requests at this one progress. Cheap; call between layers and in every
     /// wait.

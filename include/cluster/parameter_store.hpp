@@ -22,6 +22,11 @@ public:
     /// content += scale · update, everywhere; then DONE + 1.   update: (n).
     void push(float scale, std::span<const float> update);
 
+    /// The same piece by piece: push_slice() for each, content[offset …) += scale · update; then
+    /// finish_push(). Others may see some of the pieces before.
+    void push_slice(float scale, std::size_t offset, std::span<const float> update);
+    void finish_push();
+
     /// How many updates have landed (DONE). Read it before pull(): the version can then only be
     /// under-estimated.
     std::int64_t version();
@@ -41,7 +46,7 @@ private:
     enum : std::size_t { issued_counter, done_counter, counters };
 
     template <class Move>
-    void for_each_shard(std::size_t length, Move move);
+    void for_each_shard(std::size_t offset, std::size_t length, Move move);
 
     Cluster& cluster_;
     std::size_t length_;

@@ -41,6 +41,13 @@ class Protocol {
 public:
     virtual ~Protocol() = default;
 
+    /// During the backward pass, where ProtocolSetup::overlap: replica.gradients[offset, offset +
+    /// count) are final, and may be overwritten. All of them are before exchange().
+    virtual void gradient_ready(Replica /*replica*/, std::size_t /*offset*/,
+                                std::size_t /*count*/) {}
+    /// Between layers: what is under way may get on.
+    virtual void between_layers() {}
+
     /// Once after every backward pass. On return replica.weights are those of the next step.
     /// loss: mean over my mini-batch.
     virtual Exchange exchange(Replica replica, float loss) = 0;
@@ -74,6 +81,7 @@ struct ProtocolSetup {
     std::uint64_t seed = 1;
     std::int64_t planned_steps = 0;   ///< of this worker, for rules that change over the run
     bool momentum_at_server = false;  ///< of the shared weights, instead of one at each worker
+    bool overlap = false;             ///< gradient_ready() will be called
 };
 
 /// A parsed spec: what can be known of a protocol without making it, so also before MPI starts.
@@ -84,6 +92,7 @@ struct ProtocolFacts {
     bool own_initialisation = false;  ///< each worker starts from another random model
     bool one_worker = false;          ///< it knows no others
     bool server_momentum = false;     ///< it can keep momentum at the server
+    bool overlaps = false;            ///< gradients can leave layer by layer
     int servers = 0;
     int groups = 0;                        ///< that train one model each; 0: there are none
     Team team(int rank, int ranks) const;  ///< Error: no worker is left, or too many

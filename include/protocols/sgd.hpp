@@ -31,6 +31,10 @@ public:
     /// call.
     std::span<const float> update(std::span<const float> gradients, std::span<const float> weights);
 
+    /// The same for the part of them that begins at `offset`; each part once a step.
+    std::span<const float> update_slice(std::size_t offset, std::span<const float> gradients,
+                                        std::span<const float> weights);
+
     /// The same without momentum: −η·(g + λ·x). The velocity stays.
     std::span<const float> descent(std::span<const float> gradients,
                                    std::span<const float> weights);

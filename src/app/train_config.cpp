@@ -47,6 +47,11 @@ void check_experiment(const TrainConfig& config, const ProtocolFacts& facts) {
     REQUIRE(config.momentum_at == MomentumAt::worker || facts.server_momentum,
             "--momentum-at server: {} has no server; each worker keeps its own momentum",
             facts.name);
+    REQUIRE(!config.overlap || facts.overlaps,
+            "--overlap on: {} needs the whole gradient at once; use --overlap off", facts.name);
+    REQUIRE(!config.overlap || (config.record_schedule.empty() && config.replay.empty()),
+            "--overlap on: gradients that leave layer by layer wait for no turn; use --overlap off "
+            "with --record-schedule and --replay");
     REQUIRE(config.record_schedule.empty() || config.replay.empty(),
             "--record-schedule and --replay contradict each other: give one");
     static_cast<void>(Straggler(config.straggler, {}, std::numeric_limits<int>::max()));

@@ -62,13 +62,27 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
                                .weights = run.model.weights(),
                                .seed = static_cast<std::uint64_t>(run.config.seed),
                                .planned_steps = plan_.steps(),
-                               .momentum_at_server = run.config.momentum_at == MomentumAt::server});
-    if (run.cluster.place().nodes == 1) return;  // there, nobody needs my help
-    run.model.set_between_layers([this] {
-        const Stopwatch watch;
-        run_.cluster.poll();
-        poll_seconds_ += watch.seconds();
-    });
+                               .momentum_at_server = run.config.momentum_at == MomentumAt::server,
+                               .overlap = run.config.overlap});
+    serve_between_layers();
+}
+
+void TrainLoop::serve_between_layers() {
+    const bool others_need_me = run_.cluster.place().nodes > 1;
+    if (others_need_me || run_.config.overlap)
+        run_.model.set_between_layers([this, others_need_me] {
+            const Stopwatch watch;
+            if (others_need_me) run_.cluster.poll();
+            protocol_->between_layers();
+            poll_seconds_ += watch.seconds();
+        });
+    if (run_.config.overlap)
+        run_.model.set_gradient_ready([this](std::size_t offset, std::size_t count) {
+            const Stopwatch watch;
+            protocol_->gradient_ready({run_.model.weights(), run_.model.gradients()}, offset,
+                                      count);
+            poll_seconds_ += watch.seconds();
+        });
 }
 
 Ending TrainLoop::run() {

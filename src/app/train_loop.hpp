@@ -54,6 +54,7 @@ public:
     Schedule schedule(int root);
 
 private:
+    void serve_between_layers();
     Ending train();
     template <class Work>
     void in_turn(Work work);

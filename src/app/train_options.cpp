@@ -130,6 +130,9 @@ void add_machine(OptionTable& table, TrainConfig& config) {
          {"direct", ConvolutionAlgorithm::direct},
          {"winograd", ConvolutionAlgorithm::winograd}},
         "of the ResNets: the faster of both algorithms, measured at the start, or always this one");
+    table.choice<bool>("overlap", config.overlap, {{"on", true}, {"off", false}},
+                       "gradients leave layer by layer, while those of the layers below are still "
+                       "computed");
     table.number("stall-timeout", config.stall_timeout, positive,
                  "seconds after which waiting for another rank fails");
 }

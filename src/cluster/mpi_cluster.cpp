@@ -6,6 +6,7 @@
 #include <array>
 #include <exception>
 
+#include "background_sums.hpp"
 #include "base/error.hpp"
 #include "cores.hpp"
 #include "mpi_mailbox.hpp"
@@ -240,6 +241,14 @@ std::unique_ptr<Counters> MpiCluster::make_counters(std::size_t count) {
 std::unique_ptr<NodeMemory> MpiCluster::make_node_memory(std::size_t bytes) {
     return std::make_unique<MpiNodeMemory>(
         SharedParts(*this, *team_, place_.rank_on_node == 0 ? bytes : 0));
+}
+
+std::unique_ptr<BackgroundSums> MpiCluster::make_background_sums(std::size_t largest) {
+    TeamSums::StartAmongNodes among_nodes;
+    if (nodes_) among_nodes = nodes_->make_background_sums();
+    return std::make_unique<TeamSums>(
+        *this, make_node_memory(TeamSums::bytes(place_.ranks_on_node, largest)), node_ranks_,
+        largest, std::move(among_nodes));
 }
 
 // MPI_Iprobe lets MPI's one-sided calls at this rank progress, which MPI_Test, with nothing to wait

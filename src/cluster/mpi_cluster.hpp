@@ -34,6 +34,7 @@ public:
     std::unique_ptr<Window> make_window(std::size_t length) override;
     std::unique_ptr<Counters> make_counters(std::size_t count) override;
     std::unique_ptr<NodeMemory> make_node_memory(std::size_t bytes) override;
+    std::unique_ptr<BackgroundSums> make_background_sums(std::size_t largest) override;
     void poll() override;
     void yield(double waited_seconds) override;
     double seconds() const override { return clock_.seconds(); }

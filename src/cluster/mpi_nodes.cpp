@@ -1,6 +1,8 @@
 #include "mpi_nodes.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <type_traits>
 
 #include "base/error.hpp"
 
@@ -13,6 +15,75 @@ constexpr const char* the_others = "the first ranks of the other nodes";
 int as_count(std::size_t count) {
     return static_cast<int>(count);
 }
+
+template <class T>
+MPI_Datatype mpi_type() {
+    return std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
+}
+
+/// A sum that is under way; the nodes' values are added in the order of the nodes. Each node adds
+/// up one slice for all. Where that would move as many bytes, in more rounds, as telling everybody
+/// everything, each adds up all of it.
+template <class T>
+class SumAmongNodes {
+public:
+    SumAmongNodes(MPI_Comm speakers, std::size_t nodes, std::span<T> values)
+        : speakers_(speakers), nodes_(nodes), values_(values) {
+        constexpr std::size_t few = 1024;
+        if (values.size() <= few || nodes == 2) {
+            parts_.resize(nodes * values.size());
+            gather(values, parts_);
+            return;
+        }
+        sum_.resize((values.size() + nodes - 1) / nodes);
+        padded_.resize(nodes * sum_.size());
+        parts_.resize(padded_.size());
+        std::ranges::copy(values, padded_.begin());
+        const int slice = as_count(sum_.size());
+        mpi_check(MPI_Ialltoall(padded_.data(), slice, mpi_type<T>(), parts_.data(), slice,
+                                mpi_type<T>(), speakers_, &request_),
+                  "MPI_Ialltoall");
+    }
+
+    /// Returns whether it is complete.
+    bool get_on() {
+        int done = 0;
+        mpi_check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done == 0) return false;
+        if (sum_.empty()) {
+            add_up(values_);
+            return true;
+        }
+        if (gathers_) {
+            std::copy_n(padded_.begin(), values_.size(), values_.begin());
+            return true;
+        }
+        add_up(sum_);
+        gathers_ = true;
+        gather(sum_, padded_);
+        return false;
+    }
+
+private:
+    void gather(std::span<const T> mine, std::span<T> all) {
+        mpi_check(MPI_Iallgather(mine.data(), as_count(mine.size()), mpi_type<T>(), all.data(),
+                                 as_count(mine.size()), mpi_type<T>(), speakers_, &request_),
+                  "MPI_Iallgather");
+    }
+
+    void add_up(std::span<T> sum) const {
+        std::copy_n(parts_.begin(), sum.size(), sum.begin());
+        for (std::size_t node = 1; node < nodes_; ++node)
+            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += parts_[node * sum.size() + i];
+    }
+
+    MPI_Comm speakers_;
+    std::size_t nodes_;
+    std::span<T> values_;
+    std::vector<T> padded_, parts_, sum_;  // sum_: my slice; empty where each adds up all of it
+    bool gathers_ = false;
+    MPI_Request request_ = MPI_REQUEST_NULL;
+};
 
 }  // namespace
 
@@ -41,50 +112,32 @@ void MpiNodes::barrier() {
     }
 }
 
-// Each node adds up one slice for all. Where that would move as many bytes, in more rounds, as
-// telling everybody everything, each adds up all of it.
 template <class T>
-void MpiNodes::sum_in_order(std::span<T> values, MPI_Datatype type) {
-    constexpr std::size_t few = 1024;
-    const std::size_t nodes = size();
-    const auto add_up = [nodes](const std::vector<T>& parts, std::span<T> sum) {
-        std::copy_n(parts.begin(), sum.size(), sum.begin());
-        for (std::size_t node = 1; node < nodes; ++node)
-            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += parts[node * sum.size() + i];
-    };
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (values.size() <= few || nodes == 2) {
-        std::vector<T> all(nodes * values.size());
-        mpi_check(MPI_Iallgather(values.data(), as_count(values.size()), type, all.data(),
-                                 as_count(values.size()), type, speakers_, &request),
-                  "MPI_Iallgather");
-        mpi_wait(cluster_, request, the_others);
-        add_up(all, values);
-        return;
-    }
-    const std::size_t slice = (values.size() + nodes - 1) / nodes;
-    std::vector<T> padded(nodes * slice);
-    std::vector<T> parts(nodes * slice);
-    std::vector<T> sum(slice);
-    std::ranges::copy(values, padded.begin());
-    mpi_check(MPI_Ialltoall(padded.data(), as_count(slice), type, parts.data(), as_count(slice),
-                            type, speakers_, &request),
-              "MPI_Ialltoall");
-    mpi_wait(cluster_, request, the_others);
-    add_up(parts, sum);
-    mpi_check(MPI_Iallgather(sum.data(), as_count(slice), type, padded.data(), as_count(slice),
-                             type, speakers_, &request),
-              "MPI_Iallgather");
-    mpi_wait(cluster_, request, the_others);
-    std::copy_n(padded.begin(), values.size(), values.begin());
+void MpiNodes::sum_in_order(std::span<T> values) {
+    SumAmongNodes<T> sum(speakers_, size(), values);
+    wait_until(
+        cluster_, [&] { return sum.get_on(); }, [] { return std::string(the_others); });
 }
 
 void MpiNodes::sum(std::span<float> values) {
-    sum_in_order(values, MPI_FLOAT);
+    sum_in_order(values);
 }
 
 void MpiNodes::sum(std::span<double> values) {
-    sum_in_order(values, MPI_DOUBLE);
+    sum_in_order(values);
+}
+
+// On a communicator of its own: other collective operations may come in between.
+std::function<std::function<bool()>(std::span<float>)> MpiNodes::make_background_sums() const {
+    const std::shared_ptr<MPI_Comm> own(new MPI_Comm(MPI_COMM_NULL), [](MPI_Comm* comm) {
+        MPI_Comm_free(comm);
+        delete comm;
+    });
+    mpi_check(MPI_Comm_dup(speakers_, own.get()), "MPI_Comm_dup");
+    return [own, nodes = size()](std::span<float> values) -> std::function<bool()> {
+        const auto sum = std::make_shared<SumAmongNodes<float>>(*own, nodes, values);
+        return [sum] { return sum->get_on(); };
+    };
 }
 
 void MpiNodes::broadcast(std::span<std::byte> bytes, int root_node) {

@@ -1,6 +1,7 @@
 /// Collective operations among the nodes of an MPI job, each node spoken for by its first rank.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,9 +22,14 @@ public:
     void sum(std::span<double> values);
     void broadcast(std::span<std::byte> bytes, int root_node);
 
+    /// Collective among the speakers. Of what it returns: start a sum, which goes on beside others;
+    /// of what that returns: let it get on, and say whether it is complete. All nodes start the
+    /// same sums in the same order.
+    std::function<std::function<bool()>(std::span<float>)> make_background_sums() const;
+
 private:
     template <class T>
-    void sum_in_order(std::span<T> values, MPI_Datatype type);
+    void sum_in_order(std::span<T> values);
     std::size_t size() const { return ranks_.size(); }
 
     Cluster& cluster_;

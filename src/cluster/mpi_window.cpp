@@ -146,6 +146,11 @@ void MpiWindow::add(int rank, std::size_t offset, float scale, std::span<const f
 }
 
 void MpiWindow::add_all(float scale, std::span<const Target> targets) {
+    start_add_all(scale, targets);
+    finish_adds();
+}
+
+void MpiWindow::start_add_all(float scale, std::span<const Target> targets) {
     std::vector<Target> near;
     std::vector<Target> far;
     for (const Target& target : targets) {
@@ -156,7 +161,10 @@ void MpiWindow::add_all(float scale, std::span<const Target> targets) {
     for (const Target& target : chunks_in_turns(far, MpiMailbox::most_floats))
         mailbox->add(target.rank, number_, target.offset, scale, target.in);
     for (const Target& target : near) near_.add(target.rank, target.offset, scale, target.in);
-    if (mailbox != nullptr) mailbox->finish();
+}
+
+void MpiWindow::finish_adds() {
+    if (cluster_.mailbox() != nullptr) cluster_.mailbox()->finish();
 }
 
 MpiCounters::MpiCounters(MpiCluster& cluster, std::vector<std::span<Counter>> near,

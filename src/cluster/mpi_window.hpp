@@ -32,6 +32,8 @@ public:
     void add(int rank, std::size_t offset, float scale, std::span<const float> in) override;
     void get_all(std::span<const Source> sources) override;
     void add_all(float scale, std::span<const Target> targets) override;
+    void start_add_all(float scale, std::span<const Target> targets) override;
+    void finish_adds() override;
 
     /// get() by MPI, from ranks of this node, too: what ranks of other nodes see.
     void get_by_mpi(int rank, std::size_t offset, std::span<float> out);

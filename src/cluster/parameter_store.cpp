@@ -23,14 +23,19 @@ ParameterStore::ParameterStore(Cluster& cluster, std::span<const float> weights,
     cluster.barrier();
 }
 
-// Each rank begins with another shard: so they are spread over the owners at every moment.
+// move(owner, place, begin, count): content[offset + begin, … + count) lies from `place` on in the
+// owner's shard. Each rank begins with another shard: so they are spread over the owners at every
+// moment.
 template <class Move>
-void ParameterStore::for_each_shard(std::size_t length, Move move) {
-    ENSURE(length == length_, "a store of {} weights was given {}", length_, length);
+void ParameterStore::for_each_shard(std::size_t offset, std::size_t length, Move move) {
+    ENSURE(offset + length <= length_, "a store of {} weights was given {} from {} on", length_,
+           length, offset);
     for (int i = 0; i < owners_; ++i) {
         const int owner = (cluster_.rank() + i) % owners_;
-        const std::size_t begin = static_cast<std::size_t>(owner) * shard_;
-        if (begin < length_) move(owner, begin, std::min(shard_, length_ - begin));
+        const std::size_t shard = static_cast<std::size_t>(owner) * shard_;
+        const std::size_t begin = std::max(shard, offset);
+        const std::size_t end = std::min(shard + shard_, offset + length);
+        if (begin < end) move(owner, begin - shard, begin - offset, end - begin);
     }
 }
 
@@ -39,11 +44,22 @@ std::int64_t ParameterStore::issue() {
 }
 
 void ParameterStore::push(float scale, std::span<const float> update) {
+    ENSURE(update.size() == length_, "a store of {} weights was given {}", length_, update.size());
+    push_slice(scale, 0, update);
+    finish_push();
+}
+
+void ParameterStore::push_slice(float scale, std::size_t offset, std::span<const float> update) {
     std::vector<Window::Target> targets;
-    for_each_shard(update.size(), [&](int owner, std::size_t begin, std::size_t count) {
-        targets.push_back({owner, 0, update.subspan(begin, count)});
-    });
-    window_->add_all(scale, targets);
+    for_each_shard(offset, update.size(),
+                   [&](int owner, std::size_t place, std::size_t begin, std::size_t count) {
+                       targets.push_back({owner, place, update.subspan(begin, count)});
+                   });
+    window_->start_add_all(scale, targets);
+}
+
+void ParameterStore::finish_push() {
+    window_->finish_adds();
     versions_->fetch_add(0, done_counter, 1);
 }
 
@@ -56,10 +72,12 @@ std::int64_t ParameterStore::issued() {
 }
 
 void ParameterStore::pull(std::span<float> out) {
+    ENSURE(out.size() == length_, "a store of {} weights was given {}", length_, out.size());
     std::vector<Window::Source> sources;
-    for_each_shard(out.size(), [&](int owner, std::size_t begin, std::size_t count) {
-        sources.push_back({owner, 0, out.subspan(begin, count)});
-    });
+    for_each_shard(0, out.size(),
+                   [&](int owner, std::size_t place, std::size_t begin, std::size_t count) {
+                       sources.push_back({owner, place, out.subspan(begin, count)});
+                   });
     window_->get_all(sources);
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <thread>
 
+#include "background_sums.hpp"
 #include "base/error.hpp"
 #include "base/stopwatch.hpp"
 #include "cluster/cluster.hpp"
@@ -82,6 +83,7 @@ public:
     std::unique_ptr<Window> make_window(std::size_t length) override;
     std::unique_ptr<Counters> make_counters(std::size_t count) override;
     std::unique_ptr<NodeMemory> make_node_memory(std::size_t bytes) override;
+    std::unique_ptr<BackgroundSums> make_background_sums(std::size_t largest) override;
 
     void poll() override {}
     void yield(double waited_seconds) override { take_turns(world_.crowded, waited_seconds); }
@@ -144,6 +146,11 @@ std::unique_ptr<Counters> ThreadCluster::make_counters(std::size_t count) {
 std::unique_ptr<NodeMemory> ThreadCluster::make_node_memory(std::size_t bytes) {
     return std::make_unique<ThreadNodeMemory>(
         share<AlignedBytes>([&] { return AlignedBytes(bytes); }));
+}
+
+std::unique_ptr<BackgroundSums> ThreadCluster::make_background_sums(std::size_t largest) {
+    return std::make_unique<TeamSums>(*this, make_node_memory(TeamSums::bytes(size(), largest)),
+                                      all_ranks(size()), largest, nullptr);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ constinit const ProtocolRow asp_row{.name = "asp",
                                     .rule = "weights += u on arrival; nobody waits",
                                     .source = "Dean et al. 2012",
                                     .server_momentum = true,
+                                    .overlaps = true,
                                     .keys = keys,
                                     .make = make};
 

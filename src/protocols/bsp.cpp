@@ -3,8 +3,10 @@
 /// Every rank computes the same u from the same g, so that momentum needs no messages and replicas
 /// stay identical, bit for bit; η is the mean of theirs. Source: Valiant 1990.
 #include <algorithm>
+#include <optional>
 
 #include "laps.hpp"
+#include "overlapped_rounds.hpp"
 #include "rounds.hpp"
 #include "table.hpp"
 #include "tensor/vector_ops.hpp"
@@ -15,18 +17,38 @@ namespace {
 
 class Bsp final : public Protocol {
 public:
-    explicit Bsp(const ProtocolSetup& setup) : cluster_(setup.cluster), sgd_(setup.sgd) {}
+    explicit Bsp(const ProtocolSetup& setup) : cluster_(setup.cluster), sgd_(setup.sgd) {
+        if (setup.overlap) overlapped_.emplace(setup.cluster, setup.weights.size());
+    }
+
+    void gradient_ready(Replica replica, std::size_t offset, std::size_t count) override {
+        if (overlapped_) overlapped_->add(replica.gradients, offset, count, sgd_.learning_rate());
+    }
+    void between_layers() override {
+        if (overlapped_) overlapped_->advance();
+    }
 
     Exchange exchange(Replica replica, float /*loss*/) override {
         Exchange record;
         record.version = version_++;
         Laps laps(cluster_);
-        const Round round = meet(cluster_, 1, sgd_.learning_rate());
-        record.wait_seconds = laps.lap();
+        Round round;
+        if (overlapped_) {
+            round = overlapped_->finish(replica.gradients);
+            record.wait_seconds = laps.lap();
+        } else {
+            round = meet(cluster_, 1, sgd_.learning_rate());
+            record.wait_seconds = laps.lap();
+            cluster_.sum(replica.gradients);
+            record.push_seconds = laps.lap();
+        }
+        if (round.active == 0) {  // nobody's gradient is finite
+            record.weight = 0;
+            record.pushed = false;
+            return record;
+        }
         record.weight = round.share();
         sgd_.set_learning_rate(static_cast<float>(round.rate));
-        cluster_.sum(replica.gradients);
-        record.push_seconds = laps.lap();
         scale(record.weight, replica.gradients);
         axpy(1.0F, sgd_.update(replica.gradients, replica.weights), replica.weights);
         if (cluster_.size() > 1)
@@ -36,9 +58,13 @@ public:
 
     /// Goes on with zeros until all are done; then everyone takes the weights with the most steps.
     void finish(Replica replica) override {
-        while (meet(cluster_, 0, 0).active > 0) {
-            std::ranges::fill(replica.gradients, 0.0F);
-            cluster_.sum(replica.gradients);
+        if (overlapped_) {
+            overlapped_->join_until_all_are_done(replica.gradients);
+        } else {
+            while (meet(cluster_, 0, 0).active > 0) {
+                std::ranges::fill(replica.gradients, 0.0F);
+                cluster_.sum(replica.gradients);
+            }
         }
         std::vector<double> steps(static_cast<std::size_t>(cluster_.size()));
         steps[static_cast<std::size_t>(cluster_.rank())] = static_cast<double>(version_);
@@ -54,6 +80,7 @@ public:
 private:
     Cluster& cluster_;
     Sgd& sgd_;
+    std::optional<OverlappedRounds> overlapped_;
     std::int64_t version_ = 0;
 };
 
@@ -64,6 +91,7 @@ constinit const ProtocolRow bsp_row{
     .rule = "everyone waits, then weights += u(mean of the P gradients)",
     .source = "Valiant 1990",
     .server_momentum = true,  // there is one for all of them
+    .overlaps = true,
     .keys = [] { return std::vector<Key>{}; },
     .make = [](const Settings& /*settings*/, const ProtocolSetup& setup, const Team& /*team*/)
         -> std::unique_ptr<Protocol> { return std::make_unique<Bsp>(setup); }};

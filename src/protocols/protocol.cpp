@@ -48,6 +48,7 @@ ProtocolFacts facts_of(const ProtocolRow& row, const Settings& settings) {
     facts.shares_weights = row.shares_weights;
     facts.one_worker = row.one_worker;
     facts.server_momentum = row.server_momentum;
+    facts.overlaps = row.overlaps && !settings.chosen("node_sum", "on");
     facts.full_shards = settings.chosen("shards", "full");
     facts.own_initialisation = settings.chosen("init", "different");
     if (settings.has("servers")) facts.servers = static_cast<int>(settings.whole("servers"));

@@ -15,13 +15,20 @@ void Sgd::set_momentum(float momentum, bool nesterov) {
 
 std::span<const float> Sgd::update(std::span<const float> gradients,
                                    std::span<const float> weights) {
+    return update_slice(0, gradients, weights);
+}
+
+std::span<const float> Sgd::update_slice(std::size_t offset, std::span<const float> gradients,
+                                         std::span<const float> weights) {
     const SgdCoefficients c{setup_.momentum, learning_rate_, setup_.weight_decay};
+    const auto velocity = std::span(velocity_).subspan(offset, gradients.size());
     if (!setup_.nesterov) {
-        momentum_step(c, gradients, weights, velocity_);
-        return velocity_;
+        momentum_step(c, gradients, weights, velocity);
+        return velocity;
     }
-    nesterov_step(c, gradients, weights, velocity_, step_);
-    return step_;
+    const auto step = std::span(step_).subspan(offset, gradients.size());
+    nesterov_step(c, gradients, weights, velocity, step);
+    return step;
 }
 
 std::span<const float> Sgd::descent(std::span<const float> gradients,

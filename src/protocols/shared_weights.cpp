@@ -26,6 +26,24 @@ SharedWeights::SharedWeights(const ProtocolSetup& setup, const Team& team, Share
     if (rule_.server.needed()) server_.emplace(setup, team, rule_.server, centre_);
     if (rule_.period != never) before_.resize(setup.weights.size());
     if (rule_.push_every > 1) unpushed_.resize(setup.weights.size());
+    const bool pushes_each_step = rule_.push_every == 1 && !server_ && rule_.drop_from == never;
+    if (setup.overlap && pushes_each_step) buckets_.emplace(setup.weights.size());
+}
+
+/// The ticket is taken for the first slice, so that all have the same weight. A gradient that is
+/// not finite goes the usual way, or none, once its worker has seen the loss.
+void SharedWeights::gradient_ready(Replica replica, std::size_t offset, std::size_t count) {
+    if (!buckets_) return;
+    if (!buckets_->started()) {
+        under_way_.reset();
+        if (all_finite(replica.gradients.subspan(offset, count))) take_ticket(under_way_.emplace());
+    }
+    buckets_->add(offset, count, [&](std::size_t first, std::size_t size) {
+        if (!under_way_) return;
+        centre_.store().push_slice(under_way_->weight, first,
+                                   sgd_.update_slice(first, replica.gradients.subspan(first, size),
+                                                     replica.weights.subspan(first, size)));
+    });
 }
 
 Exchange SharedWeights::exchange(Replica replica, float /*loss*/) {
@@ -49,6 +67,8 @@ Exchange SharedWeights::exchange(Replica replica, float /*loss*/) {
 }
 
 void SharedWeights::bring_step(Replica replica, Exchange& record) {
+    if (buckets_) buckets_->restart();
+    if (under_way_) return finish_push(record);
     if (rule_.push_every > 1) {
         step_alone(replica);
         record.pushed = steps_ % rule_.push_every == 0 || steps_ == planned_steps_;
@@ -81,9 +101,25 @@ bool SharedWeights::must_be_dropped(std::int64_t staleness, Exchange& record) co
 
 void SharedWeights::push(std::span<const float> step, Exchange& record) {
     Laps laps(cluster_);
+    take_ticket(record);
+    centre_.store().push(record.weight, step);
+    record.push_seconds = laps.lap();
+    record.bytes += centre_.bytes_away();
+    warn_when_stalled(record.weight);
+}
+
+void SharedWeights::take_ticket(Exchange& record) {
     record.staleness = centre_.store().issue() - version_;
     record.weight = static_cast<float>(rule_.weight(record.staleness));
-    centre_.store().push(record.weight, step);
+}
+
+/// Of what left layer by layer.
+void SharedWeights::finish_push(Exchange& record) {
+    Laps laps(cluster_);
+    centre_.store().finish_push();
+    record.staleness = under_way_->staleness;
+    record.weight = under_way_->weight;
+    under_way_.reset();
     record.push_seconds = laps.lap();
     record.bytes += centre_.bytes_away();
     warn_when_stalled(record.weight);
@@ -142,6 +178,7 @@ void SharedWeights::synchronise(std::span<float> weights, Exchange& record) {
 }
 
 void SharedWeights::finish(Replica replica) {
+    if (under_way_) centre_.store().finish_push();  // of a worker that stopped after computing
     if (team_.worker) {
         meeting_.retire();
         if (server_) server_->retire();

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "centre.hpp"
+#include "gradient_buckets.hpp"
 #include "laps.hpp"
 #include "meeting.hpp"
 #include "protocols/protocol.hpp"
@@ -37,6 +38,7 @@ class SharedWeights final : public Protocol {
 public:
     SharedWeights(const ProtocolSetup& setup, const Team& team, SharedRule rule);
 
+    void gradient_ready(Replica replica, std::size_t offset, std::size_t count) override;
     Exchange exchange(Replica replica, float loss) override;
     void finish(Replica replica) override;
     std::int64_t version() const override { return version_; }
@@ -49,6 +51,8 @@ private:
     void step_alone(Replica replica);
     bool must_be_dropped(std::int64_t staleness, Exchange& record) const;
     void push(std::span<const float> step, Exchange& record);
+    void take_ticket(Exchange& record);
+    void finish_push(Exchange& record);
     void push_through_server(Replica replica, Exchange& record);
     void pass_gate(Exchange& record);
     bool synchronisation_is_due(std::int64_t version) const;
@@ -62,8 +66,10 @@ private:
     Centre centre_;  // its clocks tick only where a gate reads them
     Meeting meeting_;
     std::optional<Server> server_;
-    AlignedFloats unpushed_;  // sum of my steps, where not each is pushed
-    AlignedFloats before_;    // my replica before a forced synchronisation
+    std::optional<GradientBuckets> buckets_;  // where gradients leave layer by layer
+    std::optional<Exchange> under_way_;       // the push of which some slices have left
+    AlignedFloats unpushed_;                  // sum of my steps, where not each is pushed
+    AlignedFloats before_;                    // my replica before a forced synchronisation
     std::int64_t planned_steps_, steps_ = 0;
     std::int64_t version_ = 0;  // v: of the weights that I last pulled
     std::int64_t versions_between_, next_synchronisation_;

@@ -45,6 +45,7 @@ constinit const ProtocolRow ssp_row{
     .rule = "weights += u; then wait until my clock − the slowest clock <= S",
     .source = "Ho et al. 2013",
     .server_momentum = true,
+    .overlaps = true,
     .keys = keys,
     .make = make<full>};
 
@@ -52,6 +53,7 @@ constinit const ProtocolRow consgd_row{.name = "consgd",
                                        .rule = "as ssp, with weights += u/P",
                                        .source = "Jiang et al., SIGMOD 2017",
                                        .server_momentum = true,
+                                       .overlaps = true,
                                        .keys = keys,
                                        .make = make<mean>};
 
@@ -59,6 +61,7 @@ constinit const ProtocolRow dynsgd_row{.name = "dynsgd",
                                        .rule = "as ssp, with weights += u/(1+s)",
                                        .source = "Jiang et al., SIGMOD 2017",
                                        .server_momentum = true,
+                                       .overlaps = true,
                                        .keys = keys,
                                        .make = make<inverse>};
 

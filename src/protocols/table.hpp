@@ -17,6 +17,7 @@ struct ProtocolRow {
     bool shares_weights = true;
     bool one_worker = false;
     bool server_momentum = false;
+    bool overlaps = false;
     std::vector<Key> (*keys)();
     std::unique_ptr<Protocol> (*make)(const Settings& settings, const ProtocolSetup& setup,
                                       const Team& team);

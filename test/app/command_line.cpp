@@ -108,6 +108,8 @@ TEST(CommandLine, WrongTrainingOptionsAreRefusedBeforeAnyWork) {
         {{"--epochs", "1", "--target-accuracy", "90"}, "must be a number from 0 to 1"},
         {{"--epochs", "1", "--protocol", "nosync", "--validation", "0"}, "--validation 0"},
         {{"--epochs", "1", "--protocol", "nosync:init=different", "--init", "m.h5"}, "--init"},
+        {{"--epochs", "1", "--protocol", "nosync", "--overlap", "on"}, "use --overlap off"},
+        {{"--epochs", "1", "--overlap", "on", "--replay", "s"}, "use --overlap off"},
         {{"--epochs", "1", "--cluster", "threds:2"}, "threads:N"},
         {{"--epochs", "1", "--cluster", "threads:0"}, "from 1 to"},
         {{"--epochs", "1", "extra"}, "unknown argument 'extra'"}};

@@ -24,6 +24,16 @@ float Toy::gradient(std::int64_t worker, std::int64_t step) {
     return loss / static_cast<float>(n);
 }
 
+/// As a residual network does, whose last shortcut is final after the layers beside it.
+static void hand_over_in_slices(Protocol& protocol, Replica replica) {
+    const std::size_t n = replica.gradients.size();
+    for (const auto& [first, last] :
+         {std::pair{n / 2, n - 1}, {n - 1, n}, {n / 3, n / 2}, {std::size_t{0}, n / 3}}) {
+        protocol.gradient_ready(replica, first, last - first);
+        protocol.between_layers();
+    }
+}
+
 Trained train(Cluster& cluster, const Training& training) {
     Toy toy(training.n);
     Sgd sgd(training.n, training.sgd);
@@ -35,13 +45,15 @@ Trained train(Cluster& cluster, const Training& training) {
                                       .weights = toy.weights,
                                       .seed = training.seed,
                                       .planned_steps = planned,
-                                      .momentum_at_server = training.momentum_at_server});
+                                      .momentum_at_server = training.momentum_at_server,
+                                      .overlap = training.overlap});
     if (training.start) training.start(toy);
     const Team team = protocol_facts(training.spec).team(cluster.rank(), cluster.size());
     Trained trained;
     for (std::int64_t step = 0; team.worker && step < training.steps; ++step) {
         const float loss =
             training.gradient ? training.gradient(toy) : toy.gradient(*team.worker, step);
+        if (training.overlap) hand_over_in_slices(*protocol, {toy.weights, toy.gradients});
         if (training.turns != nullptr) training.turns->begin();
         trained.records.push_back(protocol->exchange({toy.weights, toy.gradients}, loss));
         if (training.turns != nullptr) training.turns->end();

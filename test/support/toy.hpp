@@ -36,7 +36,8 @@ struct Training {
     std::function<void(Toy&)> start = {};                     ///< before the first step
     std::function<float(Toy&)> gradient = {};                 ///< instead of the toy's
     std::function<void(const Toy&, std::int64_t)> seen = {};  ///< after each exchange
-    TurnTakingCluster* turns = nullptr;                       ///< the cluster, when it takes turns
+    bool overlap = false;  ///< the gradient leaves in slices, not quite from its end to its begin
+    TurnTakingCluster* turns = nullptr;  ///< the cluster, when it takes turns
 };
 
 struct Trained {
