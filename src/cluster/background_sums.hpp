@@ -1,7 +1,6 @@
 /// Sums among all ranks that get on between the layers of a model, a few at a time.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
