@@ -130,7 +130,7 @@ void MpiNodes::sum(std::span<double> values) {
 // On a communicator of its own: other collective operations may come in between.
 std::function<std::function<bool()>(std::span<float>)> MpiNodes::make_background_sums() const {
     const std::shared_ptr<MPI_Comm> own(new MPI_Comm(MPI_COMM_NULL), [](MPI_Comm* comm) {
-        MPI_Comm_free(comm);
+        if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
         delete comm;
     });
     mpi_check(MPI_Comm_dup(speakers_, own.get()), "MPI_Comm_dup");
