@@ -26,6 +26,6 @@ ONEDNN     := 1
 ONEDNN_FLAGS = $(if $(filter 1,$(ONEDNN)),-DHAVE_ONEDNN)
 ONEDNN_LIBS  = $(if $(filter 1,$(ONEDNN)),-ldnnl)
 OTHER_FLAGS := -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1
-OTHER_LIBS := -lfmt -lz -ltomlplusplus -lhwloc
+OTHER_LIBS := -lfmt -lz -lpng -ltomlplusplus -lhwloc
 TEST_LIBS  := -lgtest
 BENCH_LIBS := -lbenchmark

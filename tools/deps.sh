@@ -17,6 +17,7 @@ libcli11-dev            the command line
 libtomlplusplus-dev     --config run.toml
 libhwloc-dev            cores and sockets
 zlib1g-dev              gzipped data files
+libpng-dev              wasp data info --png
 libgtest-dev            the tests
 libbenchmark-dev        make bench
 python3-h5py            reading results back; plots
@@ -26,6 +27,7 @@ iproute2                the tests between two nodes (network namespaces)
 END
     [ "${1:-}" = --ci ] || return 0
     cat <<END
+clang                   make fuzz
 clang-format            make lint
 clang-tidy              make lint
 cppcheck                make lint

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "tensor/image_batch.hpp"
 
@@ -34,30 +35,31 @@ std::string import_cifar10(const std::filesystem::path& folder, const std::files
 /// The binary version: train.bin, test.bin; the labels are the fine ones.
 std::string import_cifar100(const std::filesystem::path& folder, const std::filesystem::path& out);
 
-enum class Axes {
-    by_shape,  ///< decided from the shape; refused when ambiguous
-    nchw,
-    nhwc,
-};
+/// The order of the dimensions of an array of images, outermost first: n (images), h and w once
+/// each, and c (channels) at most once: "nchw", "nhwc", "hwcn", "nwh" …
+/// Error: anything else.
+void check_axes(std::string_view axes);
 
 enum class Scale {
     by_values,  ///< decided from the values; refused when ambiguous
     max_255,    ///< 0 … 255
     max_1,      ///< 0 … 1
     none,       ///< standardised or the like: used as they are
+    wrapped,    ///< int8 that holds the bytes of 0 … 255: what is negative is above 127
 };
 
 /// What an HDF5 file does not say of itself.
 struct Interpretation {
     std::string images{}, labels{};  ///< names of the datasets; empty: as the layout says
-    Axes axes = Axes::by_shape;
+    std::string axes{};              ///< as check_axes(); empty: decided from the shape
     Scale scale = Scale::by_values;
+    bool bgr = false;              ///< the channels are blue, green, red
     int label_base = 0;            ///< the first class: 0 or 1
     std::optional<int> classes{};  ///< empty: as many as there are labels
 };
 
-/// Any layout that load_dataset() reads. Where it holds one split only, `test_file` holds the
-/// other.
+/// Any layout that load_dataset() reads, or a text file that lists such files of one split. Where
+/// `file` holds one split only, `test_file` holds the other.
 std::string import_hdf5(const std::filesystem::path& file,
                         const std::optional<std::filesystem::path>& test_file,
                         const Interpretation& interpretation, const std::filesystem::path& out);

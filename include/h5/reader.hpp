@@ -53,6 +53,9 @@ public:
     /// Error: a chunk was never written, is damaged, or does not unpack to exactly its size.
     void read(std::size_t first, std::size_t count, std::span<std::byte> out) const;
 
+    /// So many rows, or a whole number of chunks, are a few MiB.
+    std::size_t rows_at_once() const;
+
     /// Calls use(first row, rows, their stored bytes) for rows [first, first + count) in order,
     /// with a few MiB at a time, so that each chunk is unpacked once.
     void read_in_parts(
@@ -90,6 +93,9 @@ public:
 
     /// Whether there is a link of that name: "/train/images".
     bool has(const std::string& name) const;
+
+    /// Error: there is no such object.
+    bool is_group(const std::string& name) const;
 
     /// Names in the root group: the first `limit` of them.
     std::vector<std::string> names(std::size_t limit) const;

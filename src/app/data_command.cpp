@@ -81,21 +81,30 @@ void add_import_hdf5(CLI::App& group, Commands& commands) {
     Interpretation& meaning = options->interpretation;
     OptionTable table;
     table.positional("FILE", options->files,
-                     "of any known layout; a second one holds the test images");
+                     "of any known layout, or a text file that lists such; a second one holds the "
+                     "test images");
     table.required();
     table.text("out", options->out, "FILE", out_help);
     table.required();
     table.text("images", meaning.images, "NAME", "the dataset of the images");
     table.text("labels", meaning.labels, "NAME", "the dataset of the labels");
-    table.choice<Axes>("axes", meaning.axes,
-                       {{"auto", Axes::by_shape}, {"nchw", Axes::nchw}, {"nhwc", Axes::nhwc}},
-                       "order of the dimensions of the images");
+    table.parsed(
+        "axes", "ORDER",
+        [&meaning](std::string_view text) {
+            check_axes(text);
+            meaning.axes = text;
+        },
+        [&meaning] { return meaning.axes; },
+        "order of the images' dimensions: nchw, nhwc, hwcn, nwh …; else as the shape tells");
     table.choice<Scale>("scale", meaning.scale,
                         {{"auto", Scale::by_values},
                          {"255", Scale::max_255},
                          {"1", Scale::max_1},
-                         {"none", Scale::none}},
-                        "what a white pixel is; none: the images are standardised already");
+                         {"none", Scale::none},
+                         {"wrapped", Scale::wrapped}},
+                        "what a white pixel is; none: the images are standardised already; "
+                        "wrapped: bytes as int8");
+    table.flag("bgr", meaning.bgr, "the channels are blue, green and red");
     table.whole("label-base", options->label_base, {0, 1}, "the first class");
     table.whole("classes", options->classes, {1, 65535}, "if there are more than the labels show");
     add_command(
@@ -161,13 +170,20 @@ void add_synth(CLI::App& group, Commands& commands) {
 }
 
 void add_info(CLI::App& group, Commands& commands) {
-    const auto file = std::make_shared<std::string>();
+    struct Options {
+        std::string file, png;
+    };
+    const auto options = std::make_shared<Options>();
     OptionTable table;
-    table.positional("FILE", *file, "an HDF5 file of any known layout");
+    table.positional("FILE", options->file, "an HDF5 file of any known layout");
     table.required();
+    table.text("png", options->png, "FILE", "also draw some images of each class");
     add_command(group, commands, "info", "shape, classes, statistics and a few pictures",
-                std::move(table),
-                [file](Arguments& /*arguments*/) { return show(dataset_info(*file)); });
+                std::move(table), [options](Arguments& /*arguments*/) {
+                    std::optional<std::filesystem::path> png;
+                    if (!options->png.empty()) png = options->png;
+                    return show(dataset_info(options->file, png));
+                });
 }
 
 void add_check(CLI::App& group, Commands& commands) {

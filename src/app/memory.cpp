@@ -2,30 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <string>
 
 #include "base/error.hpp"
+#include "base/free_memory.hpp"
 
 namespace wasp {
 
 namespace {
 
 constexpr double gigabyte = 1e9;
-
-/// The first number in a file, or behind `key`.
-std::optional<std::size_t> number_in(const char* path, std::string_view key = {}) {
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
-        if (!line.starts_with(key)) continue;
-        const auto digit = line.find_first_of("0123456789");
-        if (digit == std::string::npos) return std::nullopt;
-        return std::stoull(line.substr(digit));
-    }
-    return std::nullopt;
-}
 
 }  // namespace
 
@@ -36,16 +22,6 @@ std::size_t estimate_memory(const TrainConfig& config, const ModelSetup& setup,
     const std::size_t copies = 1 + (facts.shares_weights ? 1 : 6);
     return estimate_bytes(config.model, setup) +
            copies * count_weights(config.model, setup) * sizeof(float);
-}
-
-std::optional<std::size_t> free_memory() {
-    constexpr std::size_t kilobyte = 1024;
-    auto free = number_in("/proc/meminfo", "MemAvailable:");
-    if (free) *free *= kilobyte;
-    const auto most = number_in("/sys/fs/cgroup/memory.max");
-    const auto used = number_in("/sys/fs/cgroup/memory.current");
-    if (most && used) free = std::min(free.value_or(*most), *most - std::min(*most, *used));
-    return free;
 }
 
 void check_memory(Cluster& cluster, const TrainConfig& config, std::size_t bytes) {

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <string_view>
 
 #include "app/train_config.hpp"
 #include "cluster/cluster.hpp"
@@ -14,9 +12,6 @@ namespace wasp {
 /// Bytes of weights, gradients, activations, the optimiser and the protocol, of one rank.
 std::size_t estimate_memory(const TrainConfig& config, const ModelSetup& setup,
                             const ProtocolFacts& facts);
-
-/// That this process may still take: of the machine, and of its control group. Empty: unknown.
-std::optional<std::size_t> free_memory();
 
 /// Collective. One rank says what the run will take, where that is much.
 /// Error: the ranks of a node want more than there is (with the figures).

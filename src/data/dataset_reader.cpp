@@ -7,6 +7,8 @@
 
 #include "base/aligned.hpp"
 #include "base/error.hpp"
+#include "file_list.hpp"
+#include "memory_need.hpp"
 #include "own_file.hpp"
 #include "sha256.hpp"
 #include "statistics.hpp"
@@ -58,13 +60,19 @@ Plan make_plan(const h5::File& file, const Interpretation& interpretation) {
     const auto& images = interpretation.images;
     const auto& labels = interpretation.labels;
     REQUIRE(images.empty() == labels.empty(), "--images and --labels belong together");
-    if (images.empty()) return recognise_layout(file);
     const auto from_root = [](const std::string& name) {
         return name.starts_with('/') ? name : "/" + name;
     };
-    return {.layout = "as named",
-            .train = {{from_root(images)}, {from_root(labels)}},
-            .images_first = false};
+    Plan plan;
+    if (images.empty())
+        plan = recognise_layout(file);
+    else
+        plan = {.layout = "as named",
+                .train = {{from_root(images)}, {from_root(labels)}},
+                .images_first = false};
+    plan.reversed = file.has_attribute(plan.train.images.dataset, "MATLAB_class");
+    if (plan.reversed) plan.layout = "MATLAB, " + plan.layout;
+    return plan;
 }
 
 }  // namespace
@@ -72,57 +80,104 @@ Plan make_plan(const h5::File& file, const Interpretation& interpretation) {
 DatasetReader::DatasetReader(const std::filesystem::path& path,
                              const Interpretation& interpretation,
                              const std::optional<std::filesystem::path>& test_file)
-    : file_(path), plan_(make_plan(file_, interpretation)) {
-    splits_.push_back(open_split(file_, plan_, plan_.train, interpretation));
-    if (plan_.test) splits_.push_back(open_split(file_, plan_, *plan_.test, interpretation));
-    if (test_file) open_test_file(*test_file, interpretation);
+    : path_(path) {
+    open_file(path, interpretation);
+    if (test_file) {
+        REQUIRE(!has_test(), "{}: holds training and test data; leave out {}", path.string(),
+                test_file->string());
+        open_file(*test_file, interpretation);
+        REQUIRE(splits_.size() == 2, "{}: holds training and test data; give it alone",
+                test_file->string());
+    }
     check_shapes(interpretation);
     decide_classes(interpretation);
+    facts_.shape = splits_.front().first().shape();
+    facts_.train = splits_.front().count();
+    facts_.test = has_test() ? splits_.back().count() : 0;
+    check_memory_need(path.string(), bytes());  // at least, before they are all looked at
     decide_coding_of_all(interpretation.scale);
-
-    const auto& train = splits_.front().images;
-    set_text(facts_.name, plan_.ours ? text_attribute(file_, "/", "name") : path.stem().string());
-    set_text(facts_.layout, plan_.layout);
-    facts_.channels = train.shape().channels;
-    facts_.shape = train.shape();
+    set_text(facts_.name,
+             ours_ ? text_attribute(h5::File(path), "/", "name") : path.stem().string());
+    set_text(facts_.layout, layout_);
+    facts_.channels = facts_.shape.channels;
     facts_.pixel_type = coding_.type;
-    facts_.train = train.count();
-    facts_.test = has_test() ? splits_.back().images.count() : 0;
+    check_memory_need(path.string(), bytes());
 }
 
-DatasetReader::Part DatasetReader::open_split(const h5::File& file, const Plan& plan,
-                                              const SplitPlan& split,
-                                              const Interpretation& interpretation) {
-    const Axes axes = interpretation.axes == Axes::by_shape ? plan.axes : interpretation.axes;
-    ImageReader images(file.array(split.images.dataset), split.images, axes, plan.images_first);
+DatasetReader::Part DatasetReader::open_part(const h5::File& file, const Plan& plan,
+                                             const SplitPlan& split,
+                                             const Interpretation& interpretation) {
+    const auto images = file.array(split.images.dataset);
     const auto labels = file.array(split.labels.dataset);
-    const std::size_t count = count_rows(labels, split.labels);
-    REQUIRE(count == images.count(), "{}: {} images, but {} labels in {}", images.array().where(),
-            images.count(), count, split.labels.dataset);
-    return {std::move(images), read_labels(labels, split.labels, interpretation.label_base)};
+    const std::size_t count = count_labels(labels, split.labels);
+    const AxisHints axes{
+        .axes = interpretation.axes.empty() ? plan.axes : interpretation.axes,
+        .images_first = plan.images_first,
+        .reversed = plan.reversed,
+        .labels = count,
+        .image = plan.image,
+    };
+    const PixelHints pixels{.bgr = interpretation.bgr,
+                            .wrapped = interpretation.scale == Scale::wrapped};
+    ImageReader reader(images, split.images, axes, pixels);
+    REQUIRE(count == reader.count(), "{}: {} images, but {} labels in {}", reader.where(),
+            reader.count(), count, split.labels.dataset);
+    Part part{{}, read_labels(labels, split.labels, interpretation.label_base)};
+    part.images.push_back(std::move(reader));
+    return part;
 }
 
-void DatasetReader::open_test_file(const std::filesystem::path& path,
-                                   const Interpretation& interpretation) {
-    REQUIRE(!has_test(), "{}: holds training and test data; leave out {}", file_.path().string(),
-            path.string());
+void DatasetReader::open_file(const std::filesystem::path& path,
+                              const Interpretation& interpretation) {
+    const auto files = read_file_list(path);
+    if (!files.empty()) return open_list(path, files, interpretation);
     const h5::File file(path);
     const Plan plan = make_plan(file, interpretation);
-    REQUIRE(!plan.test, "{}: holds training and test data; give it alone", path.string());
-    splits_.push_back(open_split(file, plan, plan.train, interpretation));
+    splits_.push_back(open_part(file, plan, plan.train, interpretation));
+    if (plan.test) splits_.push_back(open_part(file, plan, *plan.test, interpretation));
+    if (!layout_.empty()) return;
+    layout_ = plan.layout;
+    classes_ = plan.classes;
+    ours_ = plan.ours;
+    axes_known_ = plan.ours || plan.image.has_value();
+}
+
+void DatasetReader::open_list(const std::filesystem::path& path,
+                              const std::vector<std::filesystem::path>& files,
+                              const Interpretation& interpretation) {
+    std::optional<Part> all;
+    for (const auto& name : files) {
+        const h5::File file(name);
+        const Plan plan = make_plan(file, interpretation);
+        REQUIRE(!plan.test, "{}: holds training and test data; give it alone, without {}",
+                name.string(), path.string());
+        auto part = open_part(file, plan, plan.train, interpretation);
+        if (layout_.empty()) {
+            layout_ = fmt::format("{}, {} files", plan.layout, files.size());
+            classes_ = plan.classes;
+        }
+        if (!all) {
+            all = std::move(part);
+            continue;
+        }
+        append(all->labels, part.labels);
+        all->images.push_back(std::move(part.images.front()));
+    }
+    if (files.size() > 1) all->labels.where = path.string();
+    splits_.push_back(std::move(*all));
 }
 
 void DatasetReader::check_shapes(const Interpretation& interpretation) const {
-    const auto& first = splits_.front().images;
-    const auto& last = splits_.back().images;
+    const auto& first = splits_.front().first();
     const auto shape = first.shape();
-    REQUIRE(shape == last.shape(), "{}: images of another shape than in {}", last.array().where(),
-            first.array().where());
-    const bool declared = plan_.ours || interpretation.axes != Axes::by_shape;
-    REQUIRE(declared || shape.height == shape.width,
+    for (const auto& split : splits_)
+        for (const auto& images : split.images)
+            REQUIRE(shape == images.shape(), "{}: images of another shape than in {}",
+                    images.where(), first.where());
+    REQUIRE(axes_known_ || !interpretation.axes.empty() || shape.height == shape.width,
             "{}: images of {} x {} are not square; if that is right, convert the file with 'wasp "
             "data import hdf5' and --axes nchw or nhwc",
-            first.array().where(), shape.height, shape.width);
+            first.where(), shape.height, shape.width);
 }
 
 void DatasetReader::decide_classes(const Interpretation& interpretation) {
@@ -131,25 +186,37 @@ void DatasetReader::decide_classes(const Interpretation& interpretation) {
     if (interpretation.classes)
         facts_.classes = *interpretation.classes;
     else
-        facts_.classes = plan_.classes ? *plan_.classes : count_classes(train, test);
+        facts_.classes = classes_ ? *classes_ : count_classes(train, test);
     for (const auto& split : splits_) check_labels(split.labels, facts_.classes);
 }
 
 void DatasetReader::decide_coding_of_all(Scale scale) {
-    const auto& array = splits_.front().images.array();
-    if (plan_.ours) {
-        const auto element = array.element().name();
+    const auto& first = splits_.front().first();
+    if (ours_) {
+        const auto element = first.element().name();
         REQUIRE(element == "uint8" || element == "float32",
-                "{}: expected uint8 or float32, found {}", array.where(), element);
+                "{}: expected uint8 or float32, found {}", first.where(), element);
         for (const auto& split : splits_)
-            REQUIRE(split.images.array().element().name() == element, "{}: expected {}",
-                    split.images.array().where(), element);
+            REQUIRE(split.first().element().name() == element, "{}: expected {}",
+                    split.first().where(), element);
         if (element == "uint8") return;
         scale = Scale::none;
     }
-    auto range = splits_.front().images.survey();
-    if (has_test()) range = range.with(splits_.back().images.survey());
-    coding_ = decide_coding(range, scale, array.where());
+    ReadingProgress progress(path_.string(), stored_bytes());
+    std::optional<ValueRange> range;
+    for (const auto& split : splits_)
+        for (const auto& images : split.images) {
+            const auto more = images.survey(progress);
+            range = range ? range->with(more) : more;
+        }
+    coding_ = decide_coding(*range, scale, first.where());
+}
+
+std::size_t DatasetReader::stored_bytes() const {
+    std::size_t bytes = 0;
+    for (const auto& split : splits_)
+        for (const auto& images : split.images) bytes += images.stored_bytes();
+    return bytes;
 }
 
 std::size_t DatasetReader::bytes() const {
@@ -158,10 +225,11 @@ std::size_t DatasetReader::bytes() const {
 
 void DatasetReader::normalise(Dataset& dataset) const {
     const auto channels = static_cast<std::size_t>(facts_.channels);
-    if (plan_.ours) {
-        set_normalisation(dataset, {list_attribute(file_, "mean", channels, -INFINITY),
-                                    list_attribute(file_, "std", channels, 0)});
-        dataset.sha256 = text_attribute(file_, "/train/images", "sha256");
+    if (ours_) {
+        const h5::File file(path_);
+        set_normalisation(dataset, {list_attribute(file, "mean", channels, -INFINITY),
+                                    list_attribute(file, "std", channels, 0)});
+        dataset.sha256 = text_attribute(file, "/train/images", "sha256");
     } else {
         set_normalisation(dataset,
                           channel_statistics(dataset.train, facts_.shape, facts_.pixel_type));
@@ -172,9 +240,15 @@ void DatasetReader::normalise(Dataset& dataset) const {
 void DatasetReader::fill(std::span<std::byte> memory) {
     const Places places(facts_);
     ENSURE(memory.size() >= places.end, "bug: {} bytes of memory", memory.size());
+    ReadingProgress progress(path_.string(), stored_bytes());
     for (std::size_t i = 0; i < splits_.size(); ++i) {
         const auto& [images, labels] = splits_[i];
-        images.read(coding_, memory.subspan(places.images[i], images.count() * places.image_bytes));
+        std::size_t place = places.images[i];
+        for (const auto& reader : images) {
+            const std::size_t bytes = reader.count() * places.image_bytes;
+            reader.read(coding_, memory.subspan(place, bytes), progress);
+            place += bytes;
+        }
         std::memcpy(memory.data() + places.labels[i], labels.values.data(),
                     labels.values.size() * sizeof labels.values[0]);
     }

@@ -29,14 +29,15 @@ struct Facts {
 class DatasetReader {
 public:
     /// Opens, recognises and checks everything but the pixels' bytes.   Error: as load_dataset().
-    /// test_file: holds the test data where `path` holds one split only.
+    /// path: an HDF5 file, or a text file that lists such of one split.
+    /// test_file: the same, for the test data where `path` holds one split only.
     explicit DatasetReader(const std::filesystem::path& path,
                            const Interpretation& interpretation = {},
                            const std::optional<std::filesystem::path>& test_file = {});
 
     const Facts& facts() const { return facts_; }
     bool has_test() const { return splits_.size() == 2; }
-    bool is_ours() const { return plan_.ours; }
+    bool is_ours() const { return ours_; }
     /// What fill() needs.
     std::size_t bytes() const;
 
@@ -45,20 +46,29 @@ public:
     void fill(std::span<std::byte> memory);
 
 private:
+    /// Of one file, or of several, whose images stand one after the other.
     struct Part {
-        ImageReader images;
+        std::vector<ImageReader> images;
         Labels labels;
+        std::size_t count() const { return labels.values.size(); }
+        const ImageReader& first() const { return images.front(); }
     };
-    static Part open_split(const h5::File& file, const Plan& plan, const SplitPlan& split,
-                           const Interpretation& interpretation);
-    void open_test_file(const std::filesystem::path& path, const Interpretation& interpretation);
+    static Part open_part(const h5::File& file, const Plan& plan, const SplitPlan& split,
+                          const Interpretation& interpretation);
+    void open_file(const std::filesystem::path& path, const Interpretation& interpretation);
+    void open_list(const std::filesystem::path& path,
+                   const std::vector<std::filesystem::path>& files,
+                   const Interpretation& interpretation);
     void check_shapes(const Interpretation& interpretation) const;
     void decide_classes(const Interpretation& interpretation);
     void decide_coding_of_all(Scale scale);
+    std::size_t stored_bytes() const;
     void normalise(Dataset& dataset) const;
 
-    h5::File file_;
-    Plan plan_;
+    std::filesystem::path path_;
+    std::string layout_;
+    std::optional<int> classes_;  ///< where the layout says so
+    bool ours_ = false, axes_known_ = false;
     std::vector<Part> splits_;  ///< train and, where there is one, test
     PixelCoding coding_;
     Facts facts_{};

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/error.hpp"
+#include "h5/foreign_file.hpp"
+#include "memory_need.hpp"
 #include "packed_file.hpp"
 
 namespace wasp {
@@ -25,6 +28,16 @@ std::size_t read_size(PackedFile& file) {
     return size;
 }
 
+/// Error: the file that starts so is of another format that we know.
+void refuse_foreign(PackedFile& file, std::span<const std::byte> start) {
+    std::vector<std::byte> head(h5::foreign_head_bytes);
+    std::ranges::copy(start, head.begin());
+    const auto more = file.read(std::span(head).subspan(start.size()));
+    const auto what =
+        h5::describe_foreign({reinterpret_cast<const char*>(head.data()), start.size() + more});
+    REQUIRE(what.empty(), "{}: is not IDX but {}", file.name(), what);
+}
+
 }  // namespace
 
 bool looks_like_idx(std::array<std::byte, 4> start) {
@@ -40,7 +53,9 @@ Idx read_idx(const std::filesystem::path& path) {
     file.read_all_of(magic, "the header");
     const unsigned type = number(magic[2]);
     const unsigned rank = number(magic[3]);
-    REQUIRE(number(magic[0]) == 0 && number(magic[1]) == 0 && rank > 0,
+    const bool is_idx = number(magic[0]) == 0 && number(magic[1]) == 0 && rank > 0;
+    if (!is_idx) refuse_foreign(file, magic);
+    REQUIRE(is_idx,
             "{}: is not an IDX file: it starts with {:02x} {:02x} {:02x} {:02x}, expected 00 00 08 "
             "03 (images) or 00 00 08 01 (labels)",
             file.name(), number(magic[0]), number(magic[1]), type, rank);
@@ -63,6 +78,7 @@ Idx read_idx(const std::filesystem::path& path) {
             "{}: declares {} values, more than its bytes can hold: cut off or damaged; copy or "
             "download it again",
             file.name(), count);
+    check_memory_need(file.name(), count);
     idx.values.resize(count);
     file.read_all_of(idx.values, "values");
     file.expect_end();

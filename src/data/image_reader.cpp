@@ -12,48 +12,6 @@
 
 namespace wasp {
 
-namespace {
-
-constexpr std::size_t largest_side = 8192;
-
-bool is_channel_count(std::size_t n) {
-    return n == 1 || n == 3;
-}
-
-ImageShape make_shape(std::size_t channels, std::size_t height, std::size_t width,
-                      const std::string& where) {
-    REQUIRE(std::max({channels, height, width}) <= largest_side && channels <= 16,
-            "{}: images of {} x {} x {} values are too large", where, channels, height, width);
-    return {static_cast<int>(channels), static_cast<int>(height), static_cast<int>(width)};
-}
-
-std::size_t whole_root(std::size_t n) {
-    const auto root = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(n))));
-    return root * root == n ? root : 0;
-}
-
-/// 784 → (1,28,28), 3072 → (3,32,32), one plane a channel.
-ImageShape unflatten(std::size_t pixels, const std::string& where) {
-    if (const auto side = whole_root(pixels)) return make_shape(1, side, side, where);
-    const auto side = pixels % 3 == 0 ? whole_root(pixels / 3) : 0;
-    REQUIRE(side > 0, "{}: rows of {} values are not square images of 1 or 3 channels", where,
-            pixels);
-    return make_shape(3, side, side, where);
-}
-
-/// Planes one after the other ← channels side by side.
-template <class Pixel>
-void to_planes(const Pixel* from, Pixel* to, std::size_t channels, std::size_t plane) {
-    for (std::size_t c = 0; c < channels; ++c)
-        for (std::size_t k = 0; k < plane; ++k) to[c * plane + k] = from[k * channels + c];
-}
-
-bool is_plain_byte(const h5::Element& element) {
-    return element.kind == h5::Element::Kind::whole && element.bytes == 1 && !element.is_signed;
-}
-
-}  // namespace
-
 ValueRange ValueRange::with(const ValueRange& other) const {
     return {std::min(low, other.low), std::max(high, other.high), whole && other.whole,
             truth && other.truth};
@@ -77,6 +35,7 @@ PixelCoding decide_coding(const ValueRange& range, Scale scale, const std::strin
             REQUIRE(low >= 0 && high <= largest, "{}: values from {} to {} do not fit --scale {}",
                     where, low, high, largest);
             return coded(scale == Scale::max_255 ? PixelCoding::of_255 : 1);
+        case Scale::wrapped:  // are bytes by now
         case Scale::by_values:
             break;
     }
@@ -87,49 +46,94 @@ PixelCoding decide_coding(const ValueRange& range, Scale scale, const std::strin
     const bool of_one = low >= 0 && high <= 1 && high > 0.5 && !whole;
     REQUIRE(of_one,
             "{}: {} from {} to {} do not tell their scale; convert the file with 'wasp data import "
-            "hdf5' and --scale 255, 1 or none",
-            where, whole ? "whole numbers" : "values", low, high);
+            "hdf5' and --scale 255, 1 or none{}",
+            where, whole ? "whole numbers" : "values", low, high,
+            whole && low < 0 && low >= -128 && high <= 127 ? " (or wrapped: bytes as int8)" : "");
     return coded(1);
 }
 
-ImageReader::ImageReader(h5::Array array, const Rows& rows, Axes axes, bool images_first)
-    : array_(std::move(array)), first_(rows.first), count_(count_rows(array_, rows)) {
-    REQUIRE(array_.size() > 0, "{}: is empty, its shape is ({})", array_.where(),
+ImageReader::ImageReader(h5::Array array, Rows rows, const AxisHints& axes,
+                         const PixelHints& pixels)
+    : array_(std::move(array)), element_(array_.element()) {
+    REQUIRE(array_.size() > 0, "{}: is empty, its shape is ({})", where(),
             fmt::join(array_.shape(), ","));
-    REQUIRE(count_ > 0, "{}: no images", array_.where());
-    decide_shape(axes, images_first);
-}
-
-void ImageReader::decide_shape(Axes axes, bool images_first) {
-    const auto& where = array_.where();
-    const auto& sides = array_.shape();
-    const auto shape_text = fmt::format("{}: shape ({})", where, fmt::join(sides, ","));
-    constexpr auto say = "convert the file with 'wasp data import hdf5' and --axes nchw or nhwc";
-    REQUIRE(sides.size() >= 2 && sides.size() <= 4,
-            "{}: expected images as (N,C,H,W), (N,H,W,C), (N,H,W) or (N,pixels)", shape_text);
-    if (axes == Axes::by_shape && !images_first)
-        REQUIRE(std::find(sides.begin() + 1, sides.end(), sides[0]) == sides.end(),
-                "{} does not tell which axis counts the images; {}", shape_text, say);
-
-    if (sides.size() == 2) {
-        shape_ = unflatten(sides[1], where);
-    } else if (sides.size() == 3) {
-        shape_ = make_shape(1, sides[1], sides[2], where);
-    } else {
-        if (axes == Axes::by_shape) {
-            const bool first = is_channel_count(sides[1]);
-            const bool last = is_channel_count(sides[3]);
-            REQUIRE(first != last, "{} does not tell which axis is that of the channels; {}",
-                    shape_text, say);
-            axes = first ? Axes::nchw : Axes::nhwc;
-        }
-        shape_ = axes == Axes::nhwc ? make_shape(sides[3], sides[1], sides[2], where)
-                                    : make_shape(sides[1], sides[2], sides[3], where);
+    axes_ = decide_axes(where(), array_.shape(), axes);
+    if (pixels.wrapped) {
+        REQUIRE(element_.kind == h5::Element::Kind::whole && element_.bytes == 1,
+                "{}: holds {}; only int8 can be --scale wrapped", where(), element_.name());
+        element_.is_signed = false;
     }
-    channels_last_ = axes == Axes::nhwc && shape_.channels > 1;
+    if (axes_.letters.front() == 'n') {
+        count_ = count_rows(array_, rows);
+        first_ = rows.first;
+        rows_ = rows.list ? array_.rows() : count_;
+    } else {
+        REQUIRE(rows.all(),
+                "{}: its first axis does not count the images, but only some of its "
+                "rows are meant to be used",
+                where());
+        count_ = axes_.images;
+        rows_ = array_.rows();
+    }
+    REQUIRE(count_ > 0, "{}: no images", where());
+    if (rows.list) {
+        for (std::size_t i = 0; i < count_; ++i) listed_.emplace_back((*rows.list)[i], i);
+        std::ranges::sort(listed_);
+    }
+    bgr_ = pixels.bgr;
+    plan_copies();
 }
 
-std::string ImageReader::place(std::size_t row, std::size_t value) const {
+/// From one index of that dimension to the next, in memory.
+std::ptrdiff_t ImageReader::step_of(char letter) const {
+    const auto width = static_cast<std::ptrdiff_t>(axes_.shape.width);
+    const auto plane = width * axes_.shape.height;
+    switch (letter) {
+        case 'n':
+            return plane * axes_.shape.channels;
+        case 'c':
+            return bgr_ ? -plane : plane;
+        case 'h':
+            return width;
+        default:
+            return 1;
+    }
+}
+
+void ImageReader::plan_copies() {
+    REQUIRE(!bgr_ || axes_.shape.channels == 3, "{}: {} channels can't be blue, green and red",
+            where(), axes_.shape.channels);
+    if (bgr_) origin_ = 2 * std::abs(step_of('c'));
+    const auto& letters = axes_.letters;
+    std::ptrdiff_t from = 1;
+    for (std::size_t i = letters.size(); i-- > 0;) {
+        const Run run{axes_.side(letters[i]), from, step_of(letters[i])};
+        if (i < axes_.outer) {
+            of_row_.insert(of_row_.begin(), run);
+            continue;
+        }
+        if (run.side == 1) continue;
+        from *= static_cast<std::ptrdiff_t>(run.side);
+        const auto next = static_cast<std::ptrdiff_t>(in_row_.empty() ? 0 : in_row_.front().side);
+        if (!in_row_.empty() && run.to == in_row_.front().to * next)
+            in_row_.front().side *= run.side;  // one dimension as well
+        else
+            in_row_.insert(in_row_.begin(), run);
+    }
+    if (in_row_.empty()) in_row_.push_back({1, 1, 1});
+    std::ranges::stable_sort(in_row_, {}, &Run::side);
+}
+
+bool ImageReader::is_as_in_memory() const {
+    return axes_.letters.front() == 'n' && listed_.empty() && in_row_.size() == 1 &&
+           in_row_.front().to == 1;
+}
+
+bool ImageReader::is_plain_byte() const {
+    return element_.kind == h5::Element::Kind::whole && element_.bytes == 1 && !element_.is_signed;
+}
+
+std::string ImageReader::name_of(std::size_t row, std::size_t value) const {
     std::vector<std::size_t> index;
     for (std::size_t i = array_.shape().size(); i-- > 1;) {
         index.push_back(value % array_.shape()[i]);
@@ -137,14 +141,14 @@ std::string ImageReader::place(std::size_t row, std::size_t value) const {
     }
     index.push_back(row);
     std::ranges::reverse(index);
-    return fmt::format("{}[{}]", array_.where(), fmt::join(index, ","));
+    return fmt::format("{}[{}]", where(), fmt::join(index, ","));
 }
 
-ValueRange ImageReader::survey() const {
+ValueRange ImageReader::survey(ReadingProgress& progress) const {
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    ValueRange range{infinity, -infinity, true, array_.element().kind == h5::Element::Kind::truth};
-    if (is_plain_byte(array_.element())) {
-        array_.read_in_parts(first_, count_, [&](auto, auto, std::span<const std::byte> part) {
+    ValueRange range{infinity, -infinity, true, element_.kind == h5::Element::Kind::truth};
+    if (is_plain_byte()) {
+        array_.read_in_parts(first_, rows_, [&](auto, auto, std::span<const std::byte> part) {
             unsigned char low = 255;
             unsigned char high = 0;
             for (const std::byte value : part) {
@@ -152,69 +156,108 @@ ValueRange ImageReader::survey() const {
                 high = std::max(high, std::to_integer<unsigned char>(value));
             }
             range = range.with({static_cast<double>(low), static_cast<double>(high)});
+            progress.add(part.size());
         });
         return range;
     }
     std::vector<double> values;
-    const std::size_t per_row = shape_.pixels();
-    array_.read_in_parts(first_, count_, [&](std::size_t row, std::size_t rows, auto part) {
+    const std::size_t per_row = array_.size() / array_.rows();
+    array_.read_in_parts(first_, rows_, [&](std::size_t row, std::size_t rows, auto part) {
         values.resize(rows * per_row);
-        h5::to_doubles(array_.element(), part, values);
+        h5::to_doubles(element_, part, values);
         for (std::size_t i = 0; i < values.size(); ++i) {
             const double value = values[i];
             REQUIRE(std::isfinite(value), "{} is {}; images must be finite numbers",
-                    place(row + i / per_row, i % per_row), value);
+                    name_of(row + i / per_row, i % per_row), value);
             range.low = std::min(range.low, value);
             range.high = std::max(range.high, value);
             range.whole = range.whole && std::trunc(value) == value;
         }
+        progress.add(part.size());
     });
     return range;
 }
 
-void ImageReader::read(const PixelCoding& coding, std::span<std::byte> out) const {
-    const std::size_t per_image = shape_.pixels();
-    const auto channels = static_cast<std::size_t>(shape_.channels);
-    const std::size_t plane = per_image / channels;
-    std::byte* to = out.data();
-    // Pixels in the order of the file, of the type in memory.
-    const auto place_images = [&](const auto& pixels) {
-        using Pixel = typename std::decay_t<decltype(pixels)>::value_type;
-        for (std::size_t i = 0; i < pixels.size();
-             i += per_image, to += per_image * sizeof(Pixel)) {
-            if (channels_last_)
-                to_planes(pixels.data() + i, reinterpret_cast<Pixel*>(to), channels, plane);
-            else
-                std::memcpy(to, pixels.data() + i, per_image * sizeof(Pixel));
+template <class Pixel>
+void ImageReader::copy(const Pixel* from, Pixel* to, std::span<const Run> runs) {
+    const Run run = runs.front();
+    if (runs.size() > 1) {
+        for (std::size_t k = 0; k < run.side; ++k, from += run.from, to += run.to)
+            copy(from, to, runs.subspan(1));
+    } else if (run.from == 1 && run.to == 1) {
+        std::copy_n(from, run.side, to);
+    } else {
+        for (std::size_t k = 0; k < run.side; ++k, from += run.from, to += run.to) *to = *from;
+    }
+}
+
+/// Where an index of the array's first dimension begins in memory, in pixels.
+std::ptrdiff_t ImageReader::place_of_row(std::size_t row) const {
+    std::ptrdiff_t place = 0;
+    for (std::size_t i = of_row_.size(); i-- > 1; row /= of_row_[i].side)
+        place += static_cast<std::ptrdiff_t>(row % of_row_[i].side) * of_row_[i].to;
+    return place + static_cast<std::ptrdiff_t>(row) * of_row_[0].to;
+}
+
+/// pixels: of rows from `first` on, in the order of the array.
+template <class Pixel>
+void ImageReader::place_rows(std::size_t first, std::span<const Pixel> pixels, Pixel* out) const {
+    const std::size_t per_row = array_.size() / array_.rows();
+    const Pixel* from = pixels.data();
+    for (std::size_t row = first; from < pixels.data() + pixels.size(); ++row, from += per_row) {
+        if (listed_.empty()) {
+            copy<Pixel>(from, out + origin_ + place_of_row(row - first_), in_row_);
+            continue;
         }
-    };
-    const bool as_stored = is_plain_byte(array_.element()) && coding.type == PixelType::uint8 &&
-                           coding.factor == PixelCoding::of_255;
-    if (as_stored && !channels_last_) return array_.read(first_, count_, out);
+        auto at = std::ranges::lower_bound(listed_, std::pair(row, std::size_t{0}));
+        for (; at != listed_.end() && at->first == row; ++at)
+            copy<Pixel>(from, out + origin_ + place_of_row(at->second), in_row_);
+    }
+}
+
+void ImageReader::read_as_it_is(std::span<std::byte> out, ReadingProgress& progress) const {
+    const std::size_t row_bytes = array_.row_bytes();
+    const std::size_t step = std::max<std::size_t>(1, array_.rows_at_once());
+    for (std::size_t done = 0; done < rows_;) {
+        const std::size_t row = first_ + done;
+        const std::size_t rows = std::min(step - row % step, rows_ - done);
+        array_.read(row, rows, out.subspan(done * row_bytes, rows * row_bytes));
+        progress.add(rows * row_bytes);
+        done += rows;
+    }
+}
+
+void ImageReader::read(const PixelCoding& coding, std::span<std::byte> out,
+                       ReadingProgress& progress) const {
+    const bool as_stored =
+        is_plain_byte() && coding.type == PixelType::uint8 && coding.factor == PixelCoding::of_255;
+    if (as_stored && is_as_in_memory()) return read_as_it_is(out, progress);
 
     std::vector<double> values;
     std::vector<std::uint8_t> bytes;
     std::vector<float> floats;
-    array_.read_in_parts(first_, count_, [&](auto, std::size_t rows, auto part) {
+    auto* const out_bytes = reinterpret_cast<std::uint8_t*>(out.data());
+    auto* const out_floats = reinterpret_cast<float*>(out.data());
+    array_.read_in_parts(first_, rows_, [&](std::size_t row, auto, auto part) {
+        progress.add(part.size());
         if (as_stored) {
-            bytes.resize(part.size());
-            std::memcpy(bytes.data(), part.data(), part.size());
-            return place_images(bytes);
+            const auto* stored = reinterpret_cast<const std::uint8_t*>(part.data());
+            return place_rows<std::uint8_t>(row, {stored, part.size()}, out_bytes);
         }
-        values.resize(rows * per_image);
-        h5::to_doubles(array_.element(), part, values);
+        values.resize(part.size() / element_.bytes);
+        h5::to_doubles(element_, part, values);
         if (coding.type == PixelType::uint8) {
             bytes.resize(values.size());
             std::ranges::transform(values, bytes.begin(), [&](double value) {
                 return static_cast<std::uint8_t>(std::lround(value * coding.factor * 255));
             });
-            return place_images(bytes);
+            return place_rows<std::uint8_t>(row, bytes, out_bytes);
         }
         floats.resize(values.size());
         std::ranges::transform(values, floats.begin(), [&](double value) {
             return static_cast<float>(value * coding.factor);
         });
-        place_images(floats);
+        place_rows<float>(row, floats, out_floats);
     });
 }
 

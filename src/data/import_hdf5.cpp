@@ -1,5 +1,6 @@
 #include "base/error.hpp"
 #include "dataset_reader.hpp"
+#include "memory_need.hpp"
 #include "own_file.hpp"
 
 namespace wasp {
@@ -11,6 +12,7 @@ std::string import_hdf5(const std::filesystem::path& file,
     DatasetReader reader(file, interpretation, test_file);
     REQUIRE(reader.has_test(), "{}: holds one split only; give a second file, with the test data",
             file.string());
+    check_memory_need(file.string(), 2 * reader.bytes());  // the file to be is made in memory
     Dataset dataset = read_dataset(reader);
     dataset.name = out.stem().string();
     write_own_file(out, dataset);

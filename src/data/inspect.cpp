@@ -9,7 +9,9 @@
 #include "base/error.hpp"
 #include "cifar.hpp"
 #include "dataset_reader.hpp"
+#include "h5/atomic_file.hpp"
 #include "idx.hpp"
+#include "own_file.hpp"
 #include "packed_file.hpp"
 #include "picture.hpp"
 #include "sha256.hpp"
@@ -87,9 +89,13 @@ std::string check_cifar(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::string dataset_info(const std::filesystem::path& path) {
+std::string dataset_info(const std::filesystem::path& path,
+                         const std::optional<std::filesystem::path>& png) {
+    if (png) check_target(*png);
     DatasetReader reader(path);
     const auto dataset = read_dataset(reader);
+    if (png)
+        REQUIRE(h5::create_file(*png, png_of(dataset, dataset.train)), "{}: exists", png->string());
     std::string text;
     const auto line = [&text](const char* name, const std::string& value) {
         text += fmt::format("{:<9}{}\n", name, value);

@@ -14,14 +14,25 @@ namespace {
 
 constexpr std::size_t largest_label_array = std::size_t{1} << 28U;  // numbers
 
-std::vector<double> read_rows(const h5::Array& array, const Rows& rows, std::size_t count) {
+/// MATLAB's column of labels, as others see it.
+bool is_single_row(const h5::Array& array) {
+    return array.shape().size() == 2 && array.shape()[0] == 1 && array.shape()[1] > 1;
+}
+
+std::vector<double> read_rows(const h5::Array& array, const Rows& rows, std::size_t per_label) {
+    const std::size_t count = rows.list ? array.rows() : count_rows(array, rows);
     const std::size_t per_row = array.size() / array.rows();
     REQUIRE(per_row <= largest_label_array / count, "{}: too large for labels", array.where());
     std::vector<double> values(count * per_row);
     std::vector<std::byte> stored(count * array.row_bytes());
     array.read(rows.first, count, stored);
     h5::to_doubles(array.element(), stored, values);
-    return values;
+    if (!rows.list) return values;
+    std::vector<double> listed;
+    for (const std::size_t row : *rows.list)
+        listed.insert(listed.end(), values.begin() + static_cast<std::ptrdiff_t>(row * per_label),
+                      values.begin() + static_cast<std::ptrdiff_t>((row + 1) * per_label));
+    return listed;
 }
 
 std::uint16_t one_hot_class(std::span<const double> row, const std::string& where,
@@ -44,21 +55,27 @@ std::vector<std::size_t> count_each(const Labels& labels, std::size_t classes) {
 
 }  // namespace
 
+std::size_t count_labels(const h5::Array& array, const Rows& rows) {
+    if (!is_single_row(array)) return count_rows(array, rows);
+    REQUIRE(rows.all(), "{}: a single row, of which only rows are meant to be used", array.where());
+    return array.shape()[1];
+}
+
 Labels read_labels(const h5::Array& array, const Rows& rows, int base) {
     const auto& where = array.where();
     const auto& sides = array.shape();
-    const std::size_t count = count_rows(array, rows);
+    const std::size_t count = count_labels(array, rows);
     REQUIRE(count > 0, "{}: no labels", where);
-    const std::size_t width = array.size() / array.rows();
+    const std::size_t width = is_single_row(array) ? 1 : array.size() / array.rows();
     REQUIRE(width == 1 || sides.size() == 2,
-            "{}: expected labels as (N), (N,1) or one-hot (N,classes), found ({})", where,
+            "{}: expected labels as (N), (N,1), (1,N) or one-hot (N,classes), found ({})", where,
             fmt::join(sides, ","));
     REQUIRE(width <= largest_class_count, "{}: {} classes, at most {}", where, width,
             largest_class_count);
 
     Labels labels{where, {}, rows.first, {}};
+    const auto values = read_rows(array, rows, width);
     labels.values.reserve(count);
-    const auto values = read_rows(array, rows, count);
     if (width > 1) {
         labels.classes = static_cast<int>(width);
         for (std::size_t i = 0; i < count; ++i)
@@ -74,6 +91,12 @@ Labels read_labels(const h5::Array& array, const Rows& rows, int base) {
         labels.values.push_back(static_cast<std::uint16_t>(value));
     }
     return labels;
+}
+
+void append(Labels& labels, const Labels& more) {
+    REQUIRE(labels.classes == more.classes, "{}: labels of another form than in {}", more.where,
+            labels.where);
+    labels.values.insert(labels.values.end(), more.values.begin(), more.values.end());
 }
 
 int count_classes(const Labels& train, const Labels* test) {

@@ -1,5 +1,6 @@
 // Fuel: all rows in `features` and `targets`; the root attribute `split` is a list of records
-// (split, source, start, stop, indices …) that say which rows are whose.
+// (split, source, start, stop, indices …) that say which rows are whose; where indices refer to a
+// list of rows, start and stop do not count.
 // Source: mila-iqia/fuel, fuel/datasets/hdf5.py, H5PYDataset.
 #include <array>
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace {
 
 class SplitTable {
 public:
-    explicit SplitTable(const h5::File& file) : path_(file.path().string()) {
+    explicit SplitTable(const h5::File& file) : file_(file), path_(file.path().string()) {
         constexpr std::array<std::string_view, 5> fields{"split", "source", "start", "stop",
                                                          "indices"};
         columns_ = file.records("/", "split", fields);
@@ -34,10 +35,8 @@ public:
             if (columns_["split"].texts[i] != split || columns_["source"].texts[i] != source)
                 continue;
             const auto& indices = columns_["indices"].references;
-            REQUIRE(i >= indices.size() || indices[i].empty(),
-                    "{}: attribute 'split' lists the rows of '{}' one by one ({}), which is not "
-                    "read; sort them into ranges",
-                    path_, split, indices[i]);
+            if (i < indices.size() && !indices[i].empty())
+                return Rows{.dataset = "/" + source, .list = read_list(indices[i])};
             const std::int64_t start = columns_["start"].wholes[i];
             const std::int64_t stop = columns_["stop"].wholes[i];
             REQUIRE(start >= 0 && start <= stop,
@@ -55,13 +54,28 @@ public:
         if (!images && !labels) return std::nullopt;
         REQUIRE(images && labels, "{}: attribute 'split': '{}' has no rows of {}", path_, split,
                 images ? targets : "features");
-        REQUIRE(*images->count == *labels->count,
+        REQUIRE(rows_in(*images) == rows_in(*labels),
                 "{}: attribute 'split': '{}' has {} features, but {} {}", path_, split,
-                *images->count, *labels->count, targets);
+                rows_in(*images), rows_in(*labels), targets);
         return SplitPlan{*images, *labels};
     }
 
 private:
+    static std::size_t rows_in(const Rows& rows) {
+        return rows.list ? rows.list->size() : *rows.count;
+    }
+
+    std::vector<std::size_t> read_list(const std::string& name) const {
+        constexpr std::size_t most = std::size_t{1} << 23U;
+        std::vector<std::size_t> rows;
+        for (const std::int64_t row : file_.array(name).wholes(most)) {
+            REQUIRE(row >= 0, "{}: {}: row {}", path_, name, row);
+            rows.push_back(static_cast<std::size_t>(row));
+        }
+        return rows;
+    }
+
+    const h5::File& file_;
     std::string path_;
     std::map<std::string, h5::Column> columns_;
     std::size_t rows_ = 0;

@@ -35,8 +35,9 @@ std::optional<Plan> recognise_keras(const h5::File& file) {
     for (std::size_t i = 0; i < names.size(); ++i)
         REQUIRE(!found[i].empty(), "{}: has other arrays of the Keras layout, but no '{}'",
                 file.path().string(), names[i]);
+    const SplitPlan train{{found[0]}, {found[1]}};
     const SplitPlan test{{found[2]}, {found[3]}};
-    return Plan{.layout = "Keras", .train = {{found[0]}, {found[1]}}, .test = test};
+    return Plan{.layout = "Keras", .train = train, .test = test};
 }
 
 }  // namespace wasp

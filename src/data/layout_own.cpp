@@ -39,7 +39,7 @@ std::optional<Plan> recognise_own(const h5::File& file) {
     return Plan{.layout = "wasp",
                 .train = {{"/train/images"}, {"/train/labels"}},
                 .test = SplitPlan{{"/test/images"}, {"/test/labels"}},
-                .axes = Axes::nchw,
+                .axes = "nchw",
                 .classes = static_cast<int>(*classes),
                 .ours = true};
 }

@@ -14,8 +14,8 @@ constexpr std::array layouts{
     Layout{"wasp", recognise_own},
     Layout{"Keras", recognise_keras},
     Layout{"Fuel", recognise_fuel},
-    Layout{"groups train and test", recognise_groups},
-    Layout{"one split", recognise_one_split},
+    Layout{"neon", recognise_neon},
+    Layout{"names such as images and labels", recognise_names},
 };
 
 std::string names_of_layouts() {
@@ -25,20 +25,16 @@ std::string names_of_layouts() {
     return names;
 }
 
-/// Files of other kinds that are often mistaken for data.
-void refuse_other_kinds(const h5::File& file) {
-    const auto path = file.path().string();
-    REQUIRE(!file.has("/model_weights") && !file.has_attribute("/", "model_config"),
-            "{}: is a Keras model, not a data set", path);
-    REQUIRE(!file.has("/summary") || !file.has("/curve"),
-            "{}: holds the results of a run, not a data set (see 'wasp results show')", path);
-    REQUIRE(!file.has_attribute("/", "model"), "{}: is a model file, not a data set", path);
-}
-
 }  // namespace
 
 std::size_t count_rows(const h5::Array& array, const Rows& rows) {
     const std::size_t there = array.size() == 0 ? 0 : array.rows();
+    if (rows.list) {
+        for (const std::size_t row : *rows.list)
+            REQUIRE(row < there, "{}: has {} rows, but row {} is meant to be used", array.where(),
+                    there, row);
+        return rows.list->size();
+    }
     REQUIRE(rows.first <= there && rows.count.value_or(0) <= there - rows.first,
             "{}: has {} rows, but rows {} to {} are meant to be used", array.where(), there,
             rows.first, rows.first + rows.count.value_or(0));

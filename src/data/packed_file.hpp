@@ -19,6 +19,9 @@ public:
     const std::string& name() const { return name_; }
     bool gzipped() const { return gzipped_; }
 
+    /// Bytes of the file itself.
+    std::size_t file_bytes() const { return file_bytes_; }
+
     /// No more bytes than this can come out of it: its size, or what gzip can pack into that.
     std::size_t most_bytes() const;
 

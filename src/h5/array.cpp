@@ -279,12 +279,16 @@ void Array::read(std::size_t first, std::size_t count, std::span<std::byte> out)
     source_->read(first, count, out.data());
 }
 
+std::size_t Array::rows_at_once() const {
+    const std::size_t chunk = source_->chunk.empty() ? 1 : source_->chunk[0];
+    const std::size_t fitting = part_bytes / std::max<std::size_t>(row_bytes(), 1);
+    return std::max(chunk, fitting / chunk * chunk);
+}
+
 void Array::read_in_parts(
     std::size_t first, std::size_t count,
     const std::function<void(std::size_t, std::size_t, std::span<const std::byte>)>& use) const {
-    const std::size_t chunk = source_->chunk.empty() ? 1 : source_->chunk[0];
-    const std::size_t fitting = part_bytes / std::max<std::size_t>(row_bytes(), 1);
-    const std::size_t step = std::max(chunk, fitting / chunk * chunk);
+    const std::size_t step = rows_at_once();
     std::vector<std::byte> part(std::min(step, count) * row_bytes());
     for (std::size_t row = first; row < first + count;) {
         const std::size_t next = std::min((row / step + 1) * step, first + count);

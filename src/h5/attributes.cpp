@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "base/error.hpp"
 #include "failure.hpp"
-#include "global_heap.hpp"
+#include "heaps.hpp"
 #include "source.hpp"
 
 namespace wasp::h5 {
@@ -73,6 +74,12 @@ std::vector<std::string> read_texts(const OpenAttribute& open) {
     return texts;
 }
 
+std::int64_t whole_number(const OpenAttribute& open, double number) {
+    REQUIRE(std::trunc(number) == number && std::abs(number) < 0x1p63,
+            "{}: {} is not a whole number of 64 bits", open.where, number);
+    return static_cast<std::int64_t>(number);
+}
+
 Element number_type(const OpenAttribute& open) {
     const auto element = element_of(open.type.get());
     REQUIRE(element, "{}: expected numbers, found {}", open.where, type_name(open.type.get()));
@@ -107,29 +114,43 @@ Attribute read_attribute(const OpenAttribute& open) {
     return read_numbers(open, number_type(open));
 }
 
-/// One field of the records alone, in the library's native form.
-Column read_column(const OpenAttribute& open, unsigned member) {
+/// The type of a list of records that can be taken apart by offsets.   Error: it can't.
+void check_record_type(const OpenAttribute& open) {
     const hid_t records = open.type.get();
-    const Handle field(H5Tget_member_type(records, member), H5Tclose);
-    const auto kind = H5Tget_class(field.get());
-    const bool numbers = element_of(field.get()).has_value();
-    REQUIRE(kind != H5T_STRING || H5Tis_variable_str(field.get()) == 0,
-            "{}: expected strings of fixed length", open.where);
-    const Handle value(numbers ? H5Tcopy(H5T_NATIVE_INT64) : H5Tcopy(field.get()), H5Tclose);
-    const std::size_t bytes = H5Tget_size(value.get());
-    const Handle record(H5Tcreate(H5T_COMPOUND, bytes), H5Tclose);
-    char* name = H5Tget_member_name(records, member);
-    H5Tinsert(record.get(), name, 0, value.get());
-    H5free_memory(name);
-    std::vector<std::byte> values(open.count * bytes);
-    open.read(record.get(), values.data());
+    const std::size_t bytes = H5Tget_size(records);
+    for (unsigned i = 0; i < static_cast<unsigned>(H5Tget_nmembers(records)); ++i) {
+        const Handle field(H5Tget_member_type(records, i), H5Tclose);
+        REQUIRE(field && H5Tdetect_class(field.get(), H5T_VLEN) <= 0 &&
+                    H5Tis_variable_str(field.get()) <= 0,
+                "{}: expected fields of fixed length", open.where);
+        const std::size_t offset = H5Tget_member_offset(records, i);
+        REQUIRE(offset <= bytes && H5Tget_size(field.get()) <= bytes - offset,
+                "{}: damaged: a field beyond its record", open.where);
+    }
+}
+
+/// One field of records that lie in memory as in the file: libhdf5 1.10 does not survive the
+/// conversion of types that are damaged.
+Column read_column(const OpenAttribute& open, std::span<const std::byte> records, unsigned member) {
+    const Handle field(H5Tget_member_type(open.type.get(), member), H5Tclose);
+    const std::size_t bytes = H5Tget_size(field.get());
+    const std::size_t offset = H5Tget_member_offset(open.type.get(), member);
+    const std::size_t step = H5Tget_size(open.type.get());
+    std::vector<std::byte> values;
+    for (std::size_t i = 0; i < open.count; ++i) {
+        const auto value = records.subspan(i * step + offset, bytes);
+        values.insert(values.end(), value.begin(), value.end());
+    }
 
     Column column;
+    const auto kind = H5Tget_class(field.get());
+    const auto element = element_of(field.get());
     if (kind == H5T_STRING) {
-        column.texts = split_texts(value.get(), open.count, values.data());
-    } else if (numbers) {
-        column.wholes.resize(open.count);
-        std::memcpy(column.wholes.data(), values.data(), values.size());
+        column.texts = split_texts(field.get(), open.count, values.data());
+    } else if (element) {
+        std::vector<double> numbers(open.count);
+        to_doubles(*element, values, numbers);
+        for (const double number : numbers) column.wholes.push_back(whole_number(open, number));
     } else if (kind == H5T_REFERENCE && H5Tequal(field.get(), H5T_STD_REF_OBJ) > 0) {
         for (std::size_t i = 0; i < open.count; ++i) {
             std::array<char, 512> path{};
@@ -192,12 +213,15 @@ std::map<std::string, Column> File::records(const std::string& object, const std
     REQUIRE(open && H5Tget_class(open->type.get()) == H5T_COMPOUND,
             "{}: expected an attribute '{}' that is a list of records", source_->where(object),
             name);
+    check_record_type(*open);
+    std::vector<std::byte> stored(open->bytes());
+    open->read(open->type.get(), stored.data());
     std::map<std::string, Column> columns;
     for (const auto field : fields) {
         const std::string key(field);
         const int member = H5Tget_member_index(open->type.get(), key.c_str());
         if (member < 0) continue;
-        columns.emplace(key, read_column(*open, static_cast<unsigned>(member)));
+        columns.emplace(key, read_column(*open, stored, static_cast<unsigned>(member)));
     }
     return columns;
 }

@@ -6,7 +6,8 @@
 
 #include "base/error.hpp"
 #include "failure.hpp"
-#include "foreign_file.hpp"
+#include "heaps.hpp"
+#include "signature.hpp"
 #include "source.hpp"
 
 namespace wasp::h5 {
@@ -75,6 +76,7 @@ File::File(const std::filesystem::path& path) {
     source->file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
     REQUIRE(source->file, "{}: truncated or damaged; copy or download it again ({})", path.string(),
             library_reason());
+    check_local_heaps(*source);
     source_ = std::move(source);
 }
 
@@ -89,6 +91,10 @@ bool File::has(const std::string& name) const {
             return false;
         if (slash == std::string::npos) return true;
     }
+}
+
+bool File::is_group(const std::string& name) const {
+    return H5Iget_type(open_object(*source_, name).get()) == H5I_GROUP;
 }
 
 std::vector<std::string> File::names(std::size_t limit) const {

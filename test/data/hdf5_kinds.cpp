@@ -12,6 +12,7 @@
 
 #include "cluster/cluster.hpp"
 #include "data/dataset.hpp"
+#include "data/import.hpp"
 #include "data/inspect.hpp"
 #include "support/dataset.hpp"
 #include "support/files.hpp"
@@ -27,8 +28,25 @@ using test::load;
 constexpr std::size_t train = 40, test_images = 20;
 
 struct Row {
-    std::string file, expected, message;
+    std::string file, expected, message, options;
+    bool one_split() const { return expected.starts_with("one"); }
 };
+
+/// options: "axes=hwn bgr=1 …", as of 'wasp data import hdf5'.
+Interpretation interpret(const std::string& options) {
+    Interpretation meaning;
+    std::istringstream words(options);
+    for (std::string word; words >> word;) {
+        const auto key = word.substr(0, word.find('='));
+        const auto value = word.substr(key.size() + 1);
+        if (key == "axes") meaning.axes = value;
+        if (key == "images") meaning.images = value;
+        if (key == "labels") meaning.labels = value;
+        if (key == "bgr") meaning.bgr = true;
+        if (key == "scale") meaning.scale = Scale::wrapped;
+    }
+    return meaning;
+}
 
 class Hdf5Kinds : public testing::Test {
 protected:
@@ -42,7 +60,8 @@ protected:
             auto& row = rows.emplace_back();
             std::getline(fields, row.file, '\t');
             std::getline(fields, row.expected, '\t');
-            std::getline(fields, row.message);
+            std::getline(fields, row.message, '\t');
+            std::getline(fields, row.options);
         }
     }
     static void TearDownTestSuite() {
@@ -80,8 +99,9 @@ void expect_split(const Split& split, const std::string& images, const std::stri
 TEST_F(Hdf5Kinds, WhatIsAcceptedIsTheSameWhateverTheFormat) {
     const auto labels = test::read_file(*folder / "labels.bin");
     std::size_t compared = 0;
-    for (const auto& [file, expected, message] : rows) {
-        if (expected == "reject") continue;
+    for (const auto& row : rows) {
+        const auto& [file, expected, message, options] = row;
+        if (expected == "reject" || row.one_split()) continue;
         SCOPED_TRACE(file);
         const auto dataset = load(*folder / file);
         EXPECT_EQ(dataset.classes, 10);
@@ -104,7 +124,7 @@ TEST_F(Hdf5Kinds, WhatIsAcceptedIsTheSameWhateverTheFormat) {
 
 TEST_F(Hdf5Kinds, WhatIsRefusedSaysWhichFileAndWhy) {
     std::size_t refused = 0;
-    for (const auto& [file, expected, message] : rows) {
+    for (const auto& [file, expected, message, options] : rows) {
         if (expected != "reject") continue;
         SCOPED_TRACE(file);
         const auto path = *folder / file;
@@ -116,6 +136,37 @@ TEST_F(Hdf5Kinds, WhatIsRefusedSaysWhichFileAndWhy) {
         ++refused;
     }
     EXPECT_GE(refused, 80U);
+}
+
+TEST_F(Hdf5Kinds, OneSplitIsTheSameInEveryOrderOfItsAxes) {
+    const auto labels = test::read_file(*folder / "labels.bin");
+    const test::Scratch scratch;
+    std::size_t imported = 0;
+    std::size_t refused = 0;
+    for (const auto& row : rows) {
+        if (!row.one_split()) continue;
+        SCOPED_TRACE(row.file + ' ' + row.options);
+        const auto path = *folder / row.file;
+        const auto out = scratch / row.file;
+        const auto import = [&] { import_hdf5(path, path, interpret(row.options), out); };
+        if (row.expected == "one reject") {
+            const auto refusal = test::refusal_of(import);
+            EXPECT_TRUE(test::contains(refusal, row.message)) << refusal;
+            EXPECT_FALSE(std::filesystem::exists(out));
+            ++refused;
+            continue;
+        }
+        import();
+        const auto dataset = load(out);
+        const bool rgb = row.expected == "one rgb";
+        EXPECT_EQ(dataset.shape, (rgb ? ImageShape{3, 32, 32} : ImageShape{1, 28, 28}));
+        const auto images = test::read_file(*folder / (rgb ? "rgb.bin" : "grey.bin"));
+        expect_split(dataset.train, images.substr(0, train * dataset.shape.pixels()),
+                     labels.substr(0, train * sizeof(std::uint16_t)), false);
+        ++imported;
+    }
+    EXPECT_GE(imported, 60U);
+    EXPECT_GE(refused, 15U);
 }
 
 TEST_F(Hdf5Kinds, ConstantImagesAreNotDividedByZero) {

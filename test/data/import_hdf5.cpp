@@ -89,6 +89,34 @@ TEST_F(ImportHdf5, TwoFilesOfOneSplitBecomeOne) {
     });
 }
 
+TEST_F(ImportHdf5, FilesOfAListStandOneAfterTheOther) {
+    write<std::uint8_t>("a.h5", {8, 8}, 2);
+    write<std::uint8_t>("b.h5", {8, 8}, 3);
+    const auto list = folder_ / "list.txt";
+    test::write_file(list, "a.h5\n" + (folder_ / "b.h5").string() + "\r\n\n");
+    const auto dataset = import(list, folder_ / "a.h5");
+    EXPECT_EQ(dataset.train.size(), 2 * count);
+    EXPECT_EQ(dataset.test.size(), count);
+    EXPECT_EQ(dataset.train.image(5)[7], std::byte{24});
+    EXPECT_EQ(dataset.train.image(count + 5)[7], std::byte{36});
+    EXPECT_EQ(dataset.train.labels[count + 5], 2);
+    EXPECT_TRUE(contains(check_data_file(list), "2 files"));
+
+    test::write_file(list, "a.h5\nno_such.h5\n");
+    EXPECT_TRUE(
+        contains(refusal_of([&] { import(list, list); }), "line 2 names no file: no_such.h5"));
+    test::write_file(list, "no_such.h5\n");
+    EXPECT_TRUE(contains(refusal_of([&] { import(list, list); }), "line 1 names no file"));
+    test::write_file(list, std::string("a.h5\nb\0c\n", 9));
+    EXPECT_TRUE(contains(refusal_of([&] { import(list, list); }), "line 2 names no file"));
+    write<std::uint8_t>("c.h5", {4, 4}, 3);
+    test::write_file(list, "a.h5\nc.h5\n");
+    EXPECT_TRUE(contains(refusal_of([&] { import(list, list); }), "another shape"));
+    test::write_file(list, "a.h5\nout.h5\n");
+    import(folder_ / "a.h5", folder_ / "b.h5");
+    EXPECT_TRUE(contains(refusal_of([&] { check_data_file(list); }), "training and test data"));
+}
+
 TEST_F(ImportHdf5, ScaleDecidesWhatAnAmbiguousFileMeans) {
     const auto halves = write<float>("halves.h5", {8, 8}, 0.5);  // 0 … 37
     EXPECT_TRUE(contains(refusal_of([&] { import(halves, halves); }), "--scale"));
@@ -114,21 +142,21 @@ TEST_F(ImportHdf5, ScaleDecidesWhatAnAmbiguousFileMeans) {
 TEST_F(ImportHdf5, AxesDecideWhatAnAmbiguousShapeMeans) {
     const auto both = write<std::uint8_t>("both.h5", {3, 4, 3}, 1);
     EXPECT_TRUE(contains(refusal_of([&] { import(both, both); }), "--axes"));
-    const auto first = import(both, both, {.axes = Axes::nchw});
+    const auto first = import(both, both, {.axes = "nchw"});
     EXPECT_EQ(first.shape, (ImageShape{3, 4, 3}));
     EXPECT_EQ(first.train.image(0)[1], std::byte{1});
-    const auto last = import(both, both, {.axes = Axes::nhwc});
+    const auto last = import(both, both, {.axes = "nhwc"});
     EXPECT_EQ(last.shape, (ImageShape{3, 3, 4}));
     EXPECT_EQ(last.train.image(0)[1], std::byte{3});   // the next pixel of the same channel
     EXPECT_EQ(last.train.image(0)[12], std::byte{1});  // the next channel
 
     const auto oblong = write<std::uint8_t>("oblong.h5", {4, 6}, 1);
     EXPECT_TRUE(contains(refusal_of([&] { import(oblong, oblong); }), "4 x 6 are not square"));
-    EXPECT_EQ(import(oblong, oblong, {.axes = Axes::nchw}).shape, (ImageShape{1, 4, 6}));
+    EXPECT_EQ(import(oblong, oblong, {.axes = "nchw"}).shape, (ImageShape{1, 4, 6}));
 
     const auto flat = write<std::uint8_t>("flat.h5", {48}, 1);
     EXPECT_EQ(import(flat, flat).train.image(0)[1], std::byte{1});
-    EXPECT_EQ(import(flat, flat, {.axes = Axes::nhwc}).train.image(0)[1], std::byte{3});
+    EXPECT_EQ(import(flat, flat, {.axes = "nhwc"}).train.image(0)[1], std::byte{3});
 }
 
 TEST_F(ImportHdf5, NamesBaseAndClassesCanBeGiven) {

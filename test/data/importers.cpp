@@ -163,7 +163,11 @@ TEST_F(Idx, DamagedFilesAreRefusedAndNothingIsWritten) {
         {"gz bomb", gzipped(sound + std::string(1U << 24U, '\0')), "more bytes than it declares"},
         {"gz huge count", gzipped(idx_header({0xffffffff, high, wide})), "can hold"},
         {"gz of no IDX", gzipped("hello, hello"), "is not an IDX file"},
-        {"web page", "<!DOCTYPE html><html></html>", "is not an IDX file"},
+        {"web page", "<!DOCTYPE html><html></html>", "web page"},
+        {"web page in gz", gzipped("<html><body>404</body></html>"), "web page"},
+        {"LFS pointer", "version https://git-lfs.github.com/spec/v1\n", "git lfs pull"},
+        {"HDF5", "\x89HDF\r\n\x1a\n", "import hdf5"},
+        {"pickle", "\x80\x03}q and so on", "pickle"},
     };
     for (const auto& [what, bytes, message] : kinds) {
         SCOPED_TRACE(what);
@@ -266,14 +270,22 @@ TEST_F(Cifar, DamagedFilesAreRefusedAndNothingIsWritten) {
         std::string bytes, message;
     } kinds[]{
         {"empty", "", "is empty"},
-        {"cut off", sound.substr(0, sound.size() - 1000), "record 9"},
-        {"one byte more", sound + "x", "record 10"},
-        {"shifted", sound.substr(1) + "x", "label"},
-        {"CIFAR-100", records(10, hundred, 7), "record"},
+        {"cut off", sound.substr(0, sound.size() - 1000),
+         "9 records of 3073 bytes (CIFAR-10), and 2073"},
+        {"one byte more", sound + "x", "10 records of 3073 bytes (CIFAR-10), and 1 bytes more"},
+        {"a byte lost", sound.substr(1) + "x", "a byte is missing in front"},
+        {"a byte added", std::string("x").append(sound, 0, sound.size() - 1), "a byte too many"},
+        {"a bad label", std::string(1, '\x0a') + sound.substr(1), "record 0: label 10"},
+        {"CIFAR-100", records(10, hundred, 7), "CIFAR-100's, not CIFAR-10's"},
         {"pickle",
          "\x80\x02}q\x01(U\x04"
          "data",
-         "record 0"},
+         "pickle"},
+        {"tar", std::string(257, 'a') + "ustar" + std::string(3073 - 262, 'a'), "tar archive"},
+        {"gzip", gzipped(sound), "gunzip"},
+        {"web page", "<!DOCTYPE html><html></html>", "web page"},
+        {"LFS pointer", "version https://git-lfs.github.com/spec/v1\n", "git lfs pull"},
+        {"HDF5", "\x89HDF\r\n\x1a\n", "import hdf5"},
     };
     for (const auto& [what, bytes, message] : kinds) {
         SCOPED_TRACE(what);

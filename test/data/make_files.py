@@ -2,9 +2,12 @@
 """Write data files of many kinds, sound and unsound ones, and a table of what a loader should make of them.
 
 usage: make_files.py FOLDER
-FOLDER/table.tsv: file, 'same' (the images and labels of images.bin, labels.bin), 'float' (the same, divided
-by 255) or 'reject', and what a rejection's message must contain.
+FOLDER/table.tsv: file, what is expected, what a rejection's message must contain, and options of 'import hdf5'. Expected
+are 'same' (the images and labels of grey.bin, labels.bin), 'rgb' (of rgb.bin), 'float' (as 'same', divided by 255),
+'accept' or 'reject'; of a file with one split 'one', 'one rgb' (the training images alone) or 'one reject'.
 """
+import itertools
+import itertools
 import os
 import sys
 import zlib
@@ -35,8 +38,8 @@ X, Y = (GREY[:TRAIN], GREY[TRAIN:]), (LABELS[:TRAIN], LABELS[TRAIN:])
 NAMES = ("x_train", "x_test", "y_train", "y_test")
 
 
-def row(name, expected, message=""):
-    table.write(f"{name}.h5\t{expected}\t{message}\n")
+def row(name, expected, message="", options=""):
+    table.write(f"{name}.h5\t{expected}\t{message}\t{options}\n")
 
 
 def keras(name, expected, message="", x=X, y=Y, names=NAMES, file=None, **storage):
@@ -130,13 +133,16 @@ FUEL_TYPE = [("split", "S5"), ("source", "S8"), ("start", "<i8"), ("stop", "<i8"
              ("available", "?"), ("comment", "S1")]
 
 
-def fuel(name, expected, message="", rows=(), indices=None):
+def fuel(name, expected, message="", rows=(), lists=None):
+    """lists: of the rows of each split; then the images in the file are in the opposite order."""
     with h5py.File(f"{FOLDER}/{name}.h5", "w") as out:
-        out["features"], out["targets"] = GREY[:, None], LABELS[:, None]
-        out["order"] = np.arange(TRAIN)
+        order = slice(None, None, -1 if lists else 1)
+        out["features"], out["targets"] = GREY[order, None], LABELS[order, None]
+        for split in lists or ():
+            out[f"order_{split}"] = np.array(lists[split])
         records = np.zeros(len(rows), dtype=np.dtype(FUEL_TYPE))
         for i, (split, source, start, stop) in enumerate(rows):
-            records[i] = (split, source, start, stop, out["order"].ref if indices else None, True, b".")
+            records[i] = (split, source, start, stop, out[f"order_{split.decode()}"].ref if lists else None, True, b".")
         out.attrs["split"] = records
     row(name, expected, message)
 
@@ -157,7 +163,12 @@ fuel("fuel_beyond", "reject", "60 rows", [FUEL[0], FUEL[1]] + [(b"test", s, 40, 
 fuel("fuel_far_beyond", "reject", "60 rows", [FUEL[0], FUEL[1]] + [(b"test", s, 2**62, 2**62 + 20) for s in (b"features", b"targets")])
 fuel("fuel_no_train", "reject", "'train'", FUEL[2:])
 fuel("fuel_no_targets", "reject", "no rows of targets", FUEL[:1])
-fuel("fuel_listed", "reject", "one by one", FUEL, indices=True)
+BACKWARDS = {"train": range(TRAIN + TEST - 1, TEST - 1, -1), "test": range(TEST - 1, -1, -1)}
+fuel("fuel_listed", "same", "", FUEL, BACKWARDS)
+fuel("fuel_listed_beyond", "reject", "row 60", FUEL, dict(BACKWARDS, test=[3, 60]))
+fuel("fuel_listed_negative", "reject", "row -1", FUEL, dict(BACKWARDS, test=[3, -1]))
+fuel("fuel_listed_fraction", "reject", "not a whole number", FUEL, dict(BACKWARDS, test=[3, 1.5]))
+fuel("fuel_listed_none", "reject", "no images", FUEL, dict(BACKWARDS, train=np.zeros(0, "i8")))
 fuel("fuel_none", "reject", "split", [])
 keras("fuel_not_records", "reject", "list of records", names=("features", "unused", "targets", "more"))
 with h5py.File(f"{FOLDER}/fuel_not_records.h5", "a") as out:
@@ -344,4 +355,136 @@ replaced("filter_33333", "filter number 33333", raw_chunks(whole, (33333, (1, 2)
 replaced("filter_blosc", "Blosc (32001)", raw_chunks(whole, (32001, (2, 2, 1, SIZE))))
 replaced("chunk_too_large", "h5repack", raw_chunks(zlib.compress(bytes(1 << 27), 1), GZIP, shape=(1 << 17, 32, 32)))
 
+
+
+# ---- damaged structures that libhdf5 1.10 does not survive (found by make fuzz)
+def patched(name, message, source, marker, offset, value):
+    """The file `source` with other bytes at `offset` from the first marker in it."""
+    with open(f"{FOLDER}/{source}.h5", "rb") as file:
+        data = bytearray(file.read())
+    at = data.index(marker) + offset
+    data[at:at + len(value)] = value
+    with open(f"{FOLDER}/{name}.h5", "wb") as file:
+        file.write(data)
+    row(name, "reject", message)
+
+
+def whole_number(value):
+    return value.to_bytes(8, "little")
+
+
+for offset, what in ((8, "size"), (16, "free"), (24, "address")):
+    for value, how in ((2**62, "huge"), (10**7, "large"), (2**64 - 2, "negative")):
+        patched(f"heap_{what}_{how}", "a heap of names", "contiguous", b"HEAP", offset, whole_number(value))
+patched("heap_no_size", "a heap of names", "contiguous", b"HEAP", 8, whole_number(0))
+for field in (b"source", b"start", b"stop", b"indices"):
+    patched(f"fuel_{field.decode()}_beyond", "damaged", "fuel", field.ljust(8, b"\0"), 8, b"\0\0\0\x7f")
+
+
+# ---- one split a file
+def one(name, images=X[0], labels=Y[0], names=("images", "labels"), expected="one", options="", message="", attributes=(),
+        **file):
+    """attributes: (dataset, name, value)."""
+    with h5py.File(f"{FOLDER}/one_{name}.h5", "w", **file) as out:
+        for key, array in zip(names, (images, labels)):
+            out[key] = array
+        for key, attribute, value in attributes:
+            out[key].attrs[attribute] = value
+    row("one_" + name, expected, message, options)
+
+
+def refused_one(name, message, **how):
+    one(name, expected="one reject", message=message, **how)
+
+
+C = RGB_X[0]
+for pair in (("images", "labels"), ("data", "label"), ("data", "labels"), ("features", "labels"), ("features", "targets"),
+             ("Data/features", "Data/targets"), ("Data/images", "Data/labels"), ("x", "y"), ("X", "y"), ("input", "output"),
+             ("train_set_x", "train_set_y"), ("test_set_x", "test_set_y"), ("train_images", "train_labels"),
+             ("train/x", "train/y"), ("train/data", "train/label")):
+    one("named_" + "_".join(pair).replace("/", "_"), names=pair)
+one("named_by_option", names=("pictures", "kinds"), options="images=pictures labels=kinds")
+
+# every order of the axes, with and without channels
+for order in map("".join, itertools.permutations("nhw")):
+    one(order, X[0].transpose(["nhw".index(axis) for axis in order]), options="axes=" + order)
+for order in map("".join, itertools.permutations("nchw")):
+    one(order, C.transpose(["nchw".index(axis) for axis in order]), options="axes=" + order, expected="one rgb")
+for order in ("chw", "hwc", "cwh", "whc"):
+    flat = C.transpose([0] + ["nchw".index(axis) for axis in order]).reshape(TRAIN, -1)
+    one(f"flat_n{order}", flat, options="axes=n" + order, expected="one rgb")
+    one(f"flat_{order}n", flat.T, options=f"axes={order}n", expected="one rgb")
+one("hwn_by_shape", X[0].transpose(1, 2, 0))
+one("hwcn_by_shape", C.transpose(2, 3, 1, 0), expected="one rgb")
+one("chwn_by_shape", C.transpose(1, 2, 3, 0), expected="one rgb")
+one("nhwc_bgr", C.transpose(0, 2, 3, 1)[..., ::-1], options="bgr=1", expected="one rgb")
+one("nchw_bgr", C[:, ::-1], options="bgr=1", expected="one rgb")
+refused_one("grey_bgr", "1 channels can't be", options="bgr=1")
+refused_one("square_of_images", "counts the images", images=X[0][:28], labels=Y[0][:28])
+refused_one("no_such_count", "40 images, but 39 labels", labels=Y[0][:39])
+refused_one("axes_too_few", "4 dimensions, --axes nhw 3", images=C, options="axes=nhw")
+refused_one("axes_unknown", "no order of axes", options="axes=nxyw")
+refused_one("axes_twice", "no order of axes", options="axes=nhhw")
+refused_one("axes_flat", "first or the last", images=X[0].reshape(TRAIN, -1), options="axes=hnw")
+refused_one("without_labels", "holds 'images', but no 'labels'", names=("images", "other"))
+refused_one("in_another_file", "holds 'x', but no 'y'", names=("x", "other"))
+one("wrapped", X[0].view("i1"), options="scale=wrapped")
+refused_one("wrapped_untold", "wrapped", images=X[0].view("i1"))
+refused_one("wrapped_int16", "only int8", images=X[0].astype("i2"), options="scale=wrapped")
+one("labels_in_a_row", labels=Y[0][None])
+
+MATLAB = [("images", "MATLAB_class", np.bytes_("uint8"))]
+one("matlab", X[0].transpose(0, 2, 1), Y[0][None].astype("f8"), attributes=MATLAB, userblock_size=512)
+one("matlab_rgb", C.transpose(0, 1, 3, 2), Y[0][None].astype("f8"), attributes=MATLAB, expected="one rgb", userblock_size=512)
+one("matlab_images_first", X[0].transpose(2, 1, 0), Y[0][:, None], attributes=MATLAB)
+one("matlab_rgb_images_first", C.transpose(1, 3, 2, 0), Y[0][:, None], attributes=MATLAB, expected="one rgb")
+one("matlab_flat", X[0].reshape(TRAIN, -1).T, Y[0][None], attributes=MATLAB, options="axes=hwn")
+refused_one("matlab_flat_untold", "--axes hwn or whn", images=X[0].reshape(TRAIN, -1).T, labels=Y[0][None], attributes=MATLAB)
+
+NEON = [("input", "lshape", np.array([3, 32, 32])), ("output", "nclass", 10)]
+one("neon", C.reshape(TRAIN, -1), Y[0][:, None].astype("i4"), ("input", "output"), "one rgb", attributes=NEON)
+refused_one("neon_other_shape", "images of (3,32,31)", images=C.reshape(TRAIN, -1), names=("input", "output"),
+            attributes=[("input", "lshape", np.array([3, 32, 31]))])
+refused_one("neon_no_shape", "lshape", images=C.reshape(TRAIN, -1), names=("input", "output"),
+            attributes=[("input", "lshape", np.array([3, 32]))])
+refused_one("neon_bad_shape", "lshape", images=C.reshape(TRAIN, -1), names=("input", "output"),
+            attributes=[("input", "lshape", np.array([3, 32.5, 32]))])
+
+
+# ---- what is often mistaken for data, or holds them in a way that is not read
+def other(name, message, fill):
+    with h5py.File(f"{FOLDER}/other_{name}.h5", "w") as out:
+        fill(out)
+    row("other_" + name, "reject", message)
+
+
+def pandas(out):
+    out.create_group("df").attrs["pandas_type"] = np.bytes_("frame")
+
+
+def pytables(out):
+    out["table"] = np.zeros(3, [("image", "u1", (2, 2)), ("label", "u1")])
+    out["table"].attrs["FIELD_0_NAME"] = np.bytes_("image")
+
+
+def enormous(out):
+    """Eight terabytes that take no place on the disk."""
+    properties = h5p.create(h5p.DATASET_CREATE)
+    properties.set_alloc_time(h5d.ALLOC_TIME_EARLY)
+    properties.set_fill_time(h5d.FILL_TIME_NEVER)
+    for key, shape in (("images", (400_000, 4500, 4500)), ("labels", (400_000,))):
+        h5d.create(out.id, key.encode(), h5t.STD_U8LE, h5s.create_simple(shape), properties)
+
+
+other("keras_model", "Keras model", lambda out: out.attrs.__setitem__("model_config", "{}"))
+other("results", "results of a run", lambda out: out.create_group("curve"))
+other("model", "model file", lambda out: out.attrs.__setitem__("model", "lenet5"))
+other("neighbours", "nearest neighbours", lambda out: out.__setitem__("neighbors", [[1]]))
+other("lbann", "LBANN", lambda out: out.create_group("RUN_ID/000/inputs"))
+other("pandas", "pandas", pandas)
+other("pytables", "PyTables", pytables)
+other("group_a_class", "groups alone", lambda out: [out.create_group(name) for name in ("cat", "dog")])
+other("dataset_a_class", "at its root: cat, dog", lambda out: [out.__setitem__(name, X[0]) for name in ("cat", "dog")])
+other("nothing", "at its root: nothing", lambda out: None)
+other("enormous", "of memory, and", enormous)
 table.close()

@@ -1,4 +1,4 @@
-/// Private to src/h5/: what a file is that is not HDF5.
+/// Private to src/h5/: telling HDF5 files from others.
 #pragma once
 
 #include <filesystem>

@@ -1,0 +1,116 @@
+#include "heaps.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace wasp::h5 {
+namespace {
+
+using namespace std::string_view_literals;
+
+// Signature, version, reserved.
+constexpr auto start_of_local_heap = "HEAP\0\0\0\0"sv;
+constexpr auto start_of_global_heap = "GCOL\1\0\0\0"sv;
+
+/// The bytes of a file, read-only.
+class MappedFile {
+public:
+    MappedFile(const std::filesystem::path& path, std::size_t size) : size_(size) {
+        const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        if (file >= 0) start_ = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (file >= 0) close(file);
+        ENSURE(start_ != MAP_FAILED, "{}: can't be mapped into memory", path.string());
+    }
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+    ~MappedFile() { munmap(start_, size_); }
+
+    std::string_view bytes() const { return {static_cast<const char*>(start_), size_}; }
+
+private:
+    void* start_ = MAP_FAILED;
+    std::size_t size_;
+};
+
+template <class Number>
+Number number_at(std::string_view bytes, std::size_t place) {
+    Number number = 0;
+    std::memcpy(&number, bytes.data() + place, sizeof number);
+    return number;
+}
+
+/// file: from the superblock on.   heap: where it starts.
+bool is_sound_local_heap(std::string_view file, std::size_t heap) {
+    constexpr std::size_t header_bytes = 32;
+    if (file.size() - heap < header_bytes) return false;
+    const auto size = number_at<std::uint64_t>(file, heap + 8);
+    const auto free = number_at<std::uint64_t>(file, heap + 16);
+    const auto address = number_at<std::uint64_t>(file, heap + 24);
+    const bool has_free = free != 1;  // its mark of none
+    return size > 0 && address <= file.size() && size <= file.size() - address &&
+           (!has_free || free < size || free == ~std::uint64_t{0});
+}
+
+bool is_sound_global_heap(std::string_view file, std::size_t start) {
+    constexpr std::size_t header_bytes = 16, smallest_heap = 4096;
+    const auto heap = file.substr(start);
+    if (heap.size() < header_bytes) return false;
+    const auto size = number_at<std::uint64_t>(heap, 8);
+    if (size < smallest_heap || size > heap.size()) return false;
+    for (std::size_t at = header_bytes; at + header_bytes <= size;) {
+        const auto index = number_at<std::uint16_t>(heap, at);
+        const auto content = number_at<std::uint64_t>(heap, at + 8);
+        if (content > size) return false;
+        // Index 0 is what is free, header included; objects are filled up to 8 bytes.
+        const std::size_t bytes = index == 0 ? content : header_bytes + (content + 7) / 8 * 8;
+        if (bytes < header_bytes || bytes > size - at) return false;
+        at += bytes;
+    }
+    return true;
+}
+
+/// Calls is_sound(file, place) where `start` stands.
+template <class IsSound>
+void check_heaps(const File::Source& source, std::string_view start, const char* what,
+                 IsSound is_sound) {
+    constexpr std::size_t most = std::size_t{1} << 34U;
+    if (source.bytes > most) return;
+    const Handle creation(H5Fget_create_plist(source.file.get()), H5Pclose);
+    std::size_t address_bytes = 0, length_bytes = 0;
+    hsize_t user_block = 0;
+    H5Pget_sizes(creation.get(), &address_bytes, &length_bytes);
+    H5Pget_userblock(creation.get(), &user_block);
+    if (address_bytes != sizeof(std::uint64_t) || length_bytes != sizeof(std::uint64_t))
+        return;  // not since the 1990s
+    const MappedFile mapped(source.path, source.bytes);
+    const auto file = mapped.bytes().substr(std::min<std::size_t>(user_block, source.bytes));
+    for (std::size_t at = 0;; ++at) {
+        const void* found = memmem(file.data() + at, file.size() - at, start.data(), start.size());
+        if (found == nullptr) return;
+        at = static_cast<std::size_t>(static_cast<const char*>(found) - file.data());
+        REQUIRE(is_sound(file, at), "{}: damaged: a heap of {} at byte {}", source.path.string(),
+                what, at + user_block);
+    }
+}
+
+}  // namespace
+
+void check_local_heaps(const File::Source& source) {
+    check_heaps(source, start_of_local_heap, "names", is_sound_local_heap);
+}
+
+void check_global_heaps(const File::Source& source) {
+    if (source.heaps_are_sound) return;
+    check_heaps(source, start_of_global_heap, "strings", is_sound_global_heap);
+    source.heaps_are_sound = true;
+}
+
+}  // namespace wasp::h5

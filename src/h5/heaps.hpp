@@ -1,0 +1,19 @@
+/// Private to src/h5/: the heaps of a file, where names and strings of variable length are.
+/// libhdf5 1.10 believes the sizes that stand in them: a damaged one crashes it, makes it take all
+/// memory or keeps it busy for ever. So all heaps of a file are looked at before they are used, by
+/// their signatures. Files above 16 GiB are not searched.
+#pragma once
+
+#include "source.hpp"
+
+namespace wasp::h5 {
+
+/// Of the names in groups.   Error: one is damaged.
+/// Source: HDF5 File Format Specification, III.D.
+void check_local_heaps(const File::Source& source);
+
+/// Of strings of variable length.   Error: one is damaged.
+/// Source: HDF5 File Format Specification, III.E.
+void check_global_heaps(const File::Source& source);
+
+}  // namespace wasp::h5
