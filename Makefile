@@ -30,7 +30,8 @@ KERNELS := $(wildcard src/*/*.simd.cpp)
 OBJECTS := $(SOURCES:%.cpp=$B/%.o) $(foreach isa,$(SIMD),$(KERNELS:%.simd.cpp=$B/%.$(isa).o))
 TESTS   := $(wildcard test/*.cpp test/*/*.cpp)
 BENCHES := $(wildcard test/bench/*.cpp)
-TEST_OBJECTS  := $(patsubst %.cpp,$B/%.o,$(filter-out $(BENCHES),$(TESTS)))
+FUZZERS := $(wildcard test/fuzz/*.cpp)
+TEST_OBJECTS  := $(patsubst %.cpp,$B/%.o,$(filter-out $(BENCHES) $(FUZZERS),$(TESTS)))
 BENCH_OBJECTS := $(BENCHES:%.cpp=$B/%.o)
 SCRIPTS := $(wildcard tools/*.sh jobs/*.sh jobs/*.sbatch test/*/*.sh .ci/run)
 FILES   := $(wildcard include/*/*.hpp src/*/*.[ch]pp test/*.[ch]pp test/*/*.[ch]pp)
@@ -49,6 +50,9 @@ test: $B/wasp $B/tests  ## build and run every test (without the installation)
 
 bench: $B/bench  ## Google Benchmark of the kernels
 	OMP_NUM_THREADS=1 $B/bench $(BENCH_ARGS)
+
+fuzz: build/fuzz/fuzzer  ## libFuzzer on the readers of data files, FUZZ_SECONDS=60
+	@test/fuzz/run.sh $< "$(PYTHON)" $(FUZZ_SECONDS)
 
 lint: rooms $(SOURCES:%.cpp=$B/%.tidy) $B/src/app/main.tidy  ## rooms, clang-format, clang-tidy, cppcheck, shellcheck; changes no source
 	@clang-format --dry-run --Werror $(FILES)
@@ -92,6 +96,19 @@ $B/bench: $(BENCH_OBJECTS) $(OBJECTS)
 	@echo '  link     $@'
 	$Q$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(BENCH_LIBS)
 
+# The readers of data files alone, which is soon built: clang++ has libFuzzer.
+FUZZ_SECONDS ?= 60
+FUZZ_CXX   := clang++
+FUZZ_FLAGS := -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+FUZZED     := $(filter-out src/data/load_dataset.cpp,$(wildcard src/base/*.cpp src/h5/*.cpp src/data/*.cpp)) $(FUZZERS)
+build/fuzz/%.o: %.cpp
+	@mkdir -p $(@D); echo '  compile  $< for libFuzzer'
+	$Q$(FUZZ_CXX) $(CPPFLAGS) -MMD -MP $(FUZZ_FLAGS) -c $< -o $@
+
+build/fuzz/fuzzer: $(FUZZED:%.cpp=build/fuzz/%.o)
+	@echo '  link     $@'
+	$Q$(FUZZ_CXX) $(FUZZ_FLAGS) $^ -o $@ $(HDF5_LIBS) -lfmt -lz -lpng
+
 # Objects are rebuilt when the flags change: they depend on a file that holds them.
 FLAGS := $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(ARCH_FLAGS) $(KERNEL_FLAGS.$(MODE)) $(foreach isa,$(SIMD),$(SIMD_FLAGS.$(isa)))
 $B/flags: FORCE
@@ -130,7 +147,7 @@ $B/src/report/provenance.o: $B/commit
 $B/src/report/provenance.o: CPPFLAGS += -DGIT_COMMIT='"$(COMMIT)"' \
     -DBUILD_FLAGS='"$(MACHINE) $(MODE): $(CXXFLAGS) $(ARCH_FLAGS)"'
 
--include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $B/src/app/main.d
-.PHONY: all quickstart check test bench lint rooms format deps clean info help FORCE
+-include $(FUZZED:%.cpp=build/fuzz/%.d) $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $B/src/app/main.d
+.PHONY: all quickstart check test bench fuzz lint rooms format deps clean info help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
