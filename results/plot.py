@@ -217,6 +217,9 @@ def draw_time(runs, folder):
 def read_all(paths):
     runs = []
     for path in paths:
+        if not pathlib.Path(path).exists():
+            print(f"{path}: no such file", file=sys.stderr)
+            sys.exit(2)
         try:
             runs.append(Run(path))
         except (OSError, KeyError, ValueError) as fault:
