@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cluster/cluster.hpp"
+#include "cluster/ticket_lock.hpp"
 
 namespace wasp {
 
@@ -58,10 +59,6 @@ public:
     void check_alive() override { cluster_.check_alive(); }
 
 private:
-    enum : std::size_t { tickets, done, counters };
-    static constexpr int keeper = 0;
-
-    std::int64_t turns_done() { return turns_->read(keeper, done); }
     void take_turn();
     void take_scripted_turn();
     void hand_on();
@@ -73,7 +70,7 @@ private:
     Cluster& cluster_;
     bool records_;
     std::vector<int> script_;
-    std::unique_ptr<Counters> turns_;
+    TicketLock turns_;  // of a script nobody draws tickets, but those served are counted
     std::vector<std::int64_t> my_turns_;
     bool my_turn_ = false;
 };

@@ -96,7 +96,10 @@ CurveRow Evaluations::evaluate(CurveRow row) {
 
 std::vector<CurveRow> Evaluations::finish(const std::optional<CurveRow>& last) {
     if (run_.config.evaluation == Evaluation::none) {
-        run_.facts.shares_weights ? statistics_.estimate_shared() : statistics_.estimate_own();
+        if (run_.facts.shares_weights)
+            statistics_.estimate_shared();
+        else
+            statistics_.estimate_own();
         return {};
     }
     if (last && watches_) copy_model(*last);

@@ -15,24 +15,13 @@ Server::Server(const ProtocolSetup& setup, const Team& team, ServerRule rule, Ce
       rule_(std::move(rule)),
       workers_(team.workers),
       centre_(centre),
+      line_(cluster_, "update"),
       state_(cluster_.make_window(cluster_.rank() == keeper ? vectors * setup.weights.size() : 0)),
       counters_(cluster_.make_counters(counters)) {
     if (!team.worker) return;
     step_.resize(setup.weights.size());
     scratch_.resize(setup.weights.size());
     if (rule_.correction) memory_.resize(setup.weights.size());
-}
-
-void Server::enter() {
-    const std::int64_t ticket = counters_->fetch_add(keeper, tickets, 1);
-    wait_until(
-        cluster_, [&] { return count(served) == ticket; },
-        [&] { return fmt::format("{} update(s) before mine", ticket - count(served)); },
-        centre_.progress());
-}
-
-void Server::leave() {
-    counters_->fetch_add(keeper, served, 1);
 }
 
 std::span<const float> Server::my_step(Replica replica) {

@@ -11,6 +11,7 @@
 
 #include "base/aligned.hpp"
 #include "centre.hpp"
+#include "cluster/ticket_lock.hpp"
 #include "laps.hpp"
 #include "protocols/protocol.hpp"
 
@@ -42,8 +43,8 @@ public:
     Server(const ProtocolSetup& setup, const Team& team, ServerRule rule, Centre& centre);
 
     // One worker at a time is between enter() and leave(); all else is to be called there.
-    void enter();  ///< Error: stalled
-    void leave();
+    void enter() { line_.enter(centre_.progress()); }  ///< Error: stalled
+    void leave() { line_.leave(); }
 
     /// What this worker brings: the update of its SGD, or with momentum at the server that of SGD
     /// without.   gradients: overwritten.
@@ -60,7 +61,7 @@ public:
     std::int64_t take_bytes();
 
 private:
-    enum : std::size_t { tickets, served, arrived, retired, counters };
+    enum : std::size_t { arrived, retired, counters };
     enum : std::size_t { sum_vector, velocity_vector, memory_vector, vectors };
     static constexpr int keeper = 0;
 
@@ -76,6 +77,7 @@ private:
     ServerRule rule_;
     int workers_;
     Centre& centre_;
+    TicketLock line_;
     std::unique_ptr<Window> state_;  // vectors × (n), on the keeper
     std::unique_ptr<Counters> counters_;
     AlignedFloats step_, scratch_, memory_;

@@ -7,15 +7,12 @@
 namespace wasp {
 
 TurnTakingCluster::TurnTakingCluster(Cluster& cluster, std::vector<int> script)
-    : cluster_(cluster),
-      records_(false),
-      script_(std::move(script)),
-      turns_(cluster.make_counters(counters)) {
+    : cluster_(cluster), records_(false), script_(std::move(script)), turns_(cluster, "turn") {
     set_stall_seconds(cluster.stall_seconds());
 }
 
 TurnTakingCluster::TurnTakingCluster(Cluster& cluster)
-    : cluster_(cluster), records_(true), turns_(cluster.make_counters(counters)) {
+    : cluster_(cluster), records_(true), turns_(cluster, "turn") {
     set_stall_seconds(cluster.stall_seconds());
 }
 
@@ -24,7 +21,7 @@ void TurnTakingCluster::begin() {
 }
 
 bool TurnTakingCluster::script_is_done() {
-    return turns_done() >= static_cast<std::int64_t>(script_.size());
+    return turns_.served() >= static_cast<std::int64_t>(script_.size());
 }
 
 /// A wait that goes on has changed nothing in the turn that it is given up with: that one is
@@ -39,12 +36,7 @@ void TurnTakingCluster::yield(double waited_seconds) {
 
 void TurnTakingCluster::take_turn() {
     if (!records_) return take_scripted_turn();
-    const std::int64_t ticket = turns_->fetch_add(keeper, tickets, 1);
-    wait_until(
-        cluster_, [&] { return turns_done() == ticket; },
-        [&] { return fmt::format("{} turn(s) before mine", ticket - turns_done()); },
-        [this] { return turns_done(); });
-    my_turns_.push_back(ticket);
+    my_turns_.push_back(turns_.enter());
     my_turn_ = true;
 }
 
@@ -52,20 +44,20 @@ void TurnTakingCluster::take_scripted_turn() {
     wait_until(
         cluster_,
         [&] {
-            const auto turn = static_cast<std::size_t>(turns_done());
+            const auto turn = static_cast<std::size_t>(turns_.served());
             my_turn_ = turn < script_.size() && script_[turn] == cluster_.rank();
             return my_turn_ || turn >= script_.size();
         },
         [&] {
-            const auto turn = static_cast<std::size_t>(turns_done());
+            const auto turn = static_cast<std::size_t>(turns_.served());
             return fmt::format("rank {} to take turn {} of the schedule",
                                turn < script_.size() ? script_[turn] : -1, turn);
         },
-        [this] { return turns_done(); });
+        [this] { return turns_.served(); });
 }
 
 void TurnTakingCluster::hand_on() {
-    if (my_turn_) turns_->fetch_add(keeper, done, 1);
+    if (my_turn_) turns_.leave();
     my_turn_ = false;
 }
 
