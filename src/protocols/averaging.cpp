@@ -93,7 +93,13 @@ void Averaging::move_slowly(std::span<float> weights, float rate) {
     scale(rescale ? rule_.slow_momentum * (rate / last_rate_) : rule_.slow_momentum, slow_step_);
     axpy(rule_.slow_rate, weights, slow_step_);
     axpy(-rule_.slow_rate, anchor_, slow_step_);
-    axpy(1.0F, slow_step_, anchor_);
+    if (rule_.look_ahead) {  // a is where all started, a + β·Δ: it moves by α·(m − a) + β·Δ
+        axpy(-1.0F, anchor_, weights);
+        axpy(rule_.slow_rate, weights, anchor_);
+        axpy(rule_.slow_momentum, slow_step_, anchor_);
+    } else {
+        axpy(1.0F, slow_step_, anchor_);
+    }
     copy(anchor_, weights);
     last_rate_ = rate;
 }

@@ -22,6 +22,7 @@ struct AveragingRule {
     float slow_momentum = 0;           ///< β
     float slow_rate = 1;               ///< α
     bool slow_follows_rate = false;    ///< Δ is scaled as η is by a schedule
+    bool look_ahead = false;           ///< all go on from a + β·Δ (Nesterov)
     LocalVelocity velocity = LocalVelocity::keep;
 };
 

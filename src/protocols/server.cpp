@@ -104,7 +104,10 @@ void Server::wait_for_group(std::int64_t version) {
 }
 
 void Server::retire() {
-    counters_->fetch_add(keeper, retired, 1);
+    enter();
+    const std::int64_t before = counters_->fetch_add(keeper, retired, 1);
+    if (before + 1 == workers_ && count(arrived) > 0) complete_group();
+    leave();
 }
 
 std::int64_t Server::take_bytes() {

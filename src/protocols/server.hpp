@@ -54,7 +54,8 @@ public:
 
     /// Outside: returns when the version is above `version`, all of its group having come.
     void wait_for_group(std::int64_t version);
-    /// Outside: I bring no more; the groups of a synchronous rule get smaller.
+    /// Outside: I bring no more. The groups of a synchronous rule get smaller; the last worker to
+    /// come here applies a group that is still incomplete.
     void retire();
 
     /// Moved between this rank and others since the last call.

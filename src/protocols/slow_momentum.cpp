@@ -1,8 +1,10 @@
 /// Local SGD with slow momentum on the averaged step; two names that differ where η changes.
 ///     every H steps:  m = mean of all x;   Δ = β·Δ + α·(m − a);   a += Δ;   x = a
 /// slowmo: Δ = −α·η·u with u = β·u + (a − m)/η, so Δ is scaled as η is. Source: Wang et al. 2019
-/// (arXiv 1910.00643), algorithm 1. bmuf: Δ as it was, classical block momentum. Source: Chen and
-/// Huo 2016, eq. 4–6.
+/// (arXiv 1910.00643), algorithm 1. bmuf: Δ as it was, classical block momentum, or Nesterov's, where
+/// all go on from a + β·Δ. Source: Chen and Huo 2016, eq. 4–8.
+#include <array>
+
 #include "averaging.hpp"
 #include "table.hpp"
 
@@ -25,6 +27,19 @@ std::vector<Key> keys(std::string_view period, std::string_view momentum) {
          .meaning = "slow learning rate"},
         local_velocity_key(),
     };
+}
+
+constexpr std::array block_momenta{Choice{"classical", "all go on from the model that it made"},
+                                   Choice{"nesterov", "they go on from where it will lead next"}};
+
+std::vector<Key> bmuf_keys() {
+    auto all = keys("50", "0.875");
+    all.push_back({.name = "momentum",
+                   .kind = Key::Kind::choice,
+                   .fallback = "classical",
+                   .choices = block_momenta,
+                   .meaning = "block momentum:"});
+    return all;
 }
 
 AveragingRule rule_of(const Settings& settings) {
@@ -52,10 +67,12 @@ constinit const ProtocolRow bmuf_row{
     .name = "bmuf",
     .rule = "local SGD, and block momentum on the averaged step",
     .source = "Chen and Huo 2016",
-    .keys = [] { return keys("50", "0.875"); },
+    .keys = bmuf_keys,
     .make = [](const Settings& settings, const ProtocolSetup& setup,
                const Team& /*team*/) -> std::unique_ptr<Protocol> {
-        return std::make_unique<Averaging>(setup, rule_of(settings));
+        AveragingRule rule = rule_of(settings);
+        rule.look_ahead = settings.chosen("momentum", "nesterov");
+        return std::make_unique<Averaging>(setup, rule);
     }};
 
 }  // namespace wasp

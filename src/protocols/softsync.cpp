@@ -1,5 +1,5 @@
 /// n-softsync: an update is made of ⌊P/n⌋ gradients, each scaled by its staleness; nobody waits.
-///     θ += (1/c)·Σ of c steps u/max(s,1),   c = ⌊P/n⌋
+///     θ += (1/c)·Σ of c steps u/max(s,1),   c = ⌊P/n⌋, in the end of as many as have come
 /// Source: Zhang, Gupta, Lian, Liu, IJCAI 2016 (arXiv 1511.05950), eq. 3–6.
 #include <algorithm>
 

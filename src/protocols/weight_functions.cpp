@@ -77,6 +77,21 @@ constexpr std::array rows{
               }},
 };
 
+constexpr std::array masses{
+    Choice{"free", "as it comes"},
+    Choice{"one", "1 as in bsp: w(s) is divided by P times its running mean"}};
+
+/// w(s)/(P·w̄), w̄ the mean of this worker's weights, of the last hundred or so.
+WeightFunction of_mass_one(WeightFunction weight, double workers) {
+    return [weight = std::move(weight), workers, mean = 0.0, seen = 0](std::int64_t s) mutable {
+        constexpr int memory = 100;
+        const double w = weight(s);
+        seen = std::min(seen + 1, memory);
+        mean += (w - mean) / seen;
+        return mean > 0 ? w / (workers * mean) : w;
+    };
+}
+
 constexpr auto choices = [] {
     std::array<Choice, rows.size()> names{};
     std::ranges::transform(rows, names.begin(), [](const WeightRow& row) {
@@ -135,13 +150,19 @@ std::vector<Key> weight_keys() {
          .high = 1e6,
          .meaning = "text file, one weight a line for s=0,1,…",
          .only_with = "table"},
+        {.name = "mass",
+         .kind = Kind::choice,
+         .fallback = "free",
+         .choices = masses,
+         .meaning = "what the weights of P updates add up to:"},
     };
 }
 
 WeightFunction make_weight(const Settings& settings, int workers) {
     const auto* const row = std::ranges::find(rows, settings.choice("weight"), &WeightRow::name);
     ASSERT(row != rows.end(), "weight function '{}'", settings.choice("weight"));
-    return row->make(settings, workers);
+    auto weight = row->make(settings, workers);
+    return settings.chosen("mass", "one") ? of_mass_one(std::move(weight), workers) : weight;
 }
 
 std::int64_t drop_from(const Settings& settings) {

@@ -62,6 +62,7 @@ def shared_worker(me, case, common, log, final):
     """WASP, ASP and SSP: weight(s, P), drop from R, lead S, period T, trigger."""
     workers, sgd = case.workers, Sgd(**case.sgd)
     x, v, period, next_sync = common.theta.copy(), 0, case.period, case.period * workers
+    mean, seen = 0.0, 0
     for step in range(case.steps[me]):
         yield
         g, _ = toy(x, me, step)
@@ -72,6 +73,10 @@ def shared_worker(me, case, common, log, final):
             u = sgd.update(g, x)
             common.issued += 1
             w = case.weight(s, workers)
+            if case.mass_one:
+                seen += 1
+                mean += (w - mean) / min(seen, 100)
+                w = w / (workers * mean)
             common.theta = common.theta + F(w) * u
             common.done += 1
             log.append((s, w))
@@ -157,6 +162,8 @@ def served_worker(me, case, common, log, final):
             v, x = common.done, common.theta.copy()
     yield
     common.retired[me] = True
+    if all(common.retired) and common.arrived:
+        complete()
     while not all(common.retired):
         yield
 
@@ -210,8 +217,9 @@ def averaging(case):
         if not active:
             return anchor
         mean = sum(x[k] for k in active) / F(len(active))
-        slow = F(case.beta) * slow + F(case.alpha) * (mean - anchor)
-        anchor = anchor + slow
+        block = F(case.alpha) * (mean - anchor)
+        slow = F(case.beta) * slow + block
+        anchor = anchor + (block + F(case.beta) * slow if case.look_ahead else slow)
         u = sum(sgd[k].u for k in active) / F(len(active))
         for k in range(P):
             x[k] = anchor
@@ -427,7 +435,7 @@ class Case:
         self.period, self.trigger = 10**9, "iterations"  # longer than any run here
         self.tau, self.target, self.p, self.velocity, self.wait = 16, "mean", (0.01, 0.5), False, False
         self.H, self.post, self.beta, self.alpha, self.velocity_is = 8, 0, 0, 1, "keep"
-        self.own_sgd, self.ring = {}, True
+        self.own_sgd, self.ring, self.mass_one, self.look_ahead = {}, True, False, False
         self.group, self.sync, self.correct, self.n_push, self.n_fetch, self.server_momentum = 1, False, None, 1, 1, False
         self.__dict__.update(rule)
 
@@ -566,6 +574,12 @@ def main():
             Case("softsync:n=1", weight=WEIGHTS["inverse1"], group=3, **kept),
             Case("dcasgd", correct=delay_compensated(2, 0.95), **kept),
             Case("gapaware", correct=gap_aware(sgd["rate"]), **kept),
+        ]
+    for sgd in ({}, HEAVY):
+        cases += [
+            Case("bmuf:H=4,momentum=nesterov,beta=0.6,alpha=0.9", sgd=sgd, H=4, beta=0.6, alpha=0.9, look_ahead=True),
+            Case("wasp:period=5,mass=one", sgd=sgd, period=5, weight=WEIGHTS["inverse"], mass_one=True),
+            Case("softsync:n=1", sgd=sgd, weight=WEIGHTS["inverse1"], group=4, workers=4, steps=(14, 13, 12, 12)),
         ]
     for seed, case in enumerate(cases):
         run(case, seed)
