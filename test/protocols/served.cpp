@@ -30,7 +30,7 @@ TEST(RanksServed, OneWorkerIsSerialBitForBit) {
                 for (const char* spec :
                      {"backup", "backup:b=0", "downpour:n_push=1,n_fetch=1", "softsync",
                       "softsync:n=1", "consgd", "dynsgd", "dcasgd", "dcasgd:lambda=constant",
-                      "gapaware", "asp", "ssp", "wasp:period=3"}) {
+                      "gapaware", "asp", "ssp", "wasp:period=3", "wasp:weight=poly,mass=one"}) {
                     const Training training{.spec = spec,
                                             .sgd = sgd,
                                             .momentum_at_server = at_server,
