@@ -1,8 +1,8 @@
 /// Local SGD with slow momentum on the averaged step; two names that differ where η changes.
 ///     every H steps:  m = mean of all x;   Δ = β·Δ + α·(m − a);   a += Δ;   x = a
 /// slowmo: Δ = −α·η·u with u = β·u + (a − m)/η, so Δ is scaled as η is. Source: Wang et al. 2019
-/// (arXiv 1910.00643), algorithm 1. bmuf: Δ as it was, classical block momentum, or Nesterov's, where
-/// all go on from a + β·Δ. Source: Chen and Huo 2016, eq. 4–8.
+/// (arXiv 1910.00643), algorithm 1. bmuf: Δ as it was, classical block momentum, or Nesterov's,
+/// where all go on from a + β·Δ. Source: Chen and Huo 2016, eq. 4–8.
 #include <array>
 
 #include "averaging.hpp"
