@@ -13,14 +13,14 @@
 
 namespace wasp {
 
-/// How far apart evaluations are.
+/// How far apart evaluations or checkpoints are.
 struct Interval {
     enum class Unit { epochs, updates, seconds };
     double count = 1;
     Unit unit = Unit::epochs;
 };
 
-/// "2", "2epochs", "500updates", "1.5seconds".   Error: anything else.
+/// "2", "2epochs", "500updates", "1.5seconds", "10min", "1h".   Error: anything else.
 Interval parse_interval(std::string_view text);
 std::string to_text(const Interval& interval);
 
@@ -76,6 +76,10 @@ struct TrainConfig {
     std::string progress = "auto";
     std::string straggler;                ///< who is slowed down on purpose; empty: nobody
     std::string record_schedule, replay;  ///< files with the order of events; empty: none
+
+    std::optional<Interval> checkpoint_every;  ///< empty: when the run is stopped only
+    std::int64_t keep_checkpoints = 2;
+    std::string resume;  ///< a checkpoint, or "auto": the newest of this --out; empty: start anew
 
     std::string cluster = "mpi";  ///< or "threads:N"
     Precision precision = Precision::float32;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/state.hpp"
 #include "cluster/cluster.hpp"
 
 namespace wasp {
@@ -19,6 +20,7 @@ public:
 
     void tick();  ///< my clock + 1
     std::int64_t mine() const { return mine_; }
+    void visit(State& state) { state.value("clock", mine_); }
     std::int64_t slowest();  ///< of the workers that have not retired; very large when all have
 
     /// Returns when slowest() >= at_least.   progress: see wait_until().

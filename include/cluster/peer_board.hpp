@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "base/state.hpp"
 #include "cluster/cluster.hpp"
 
 namespace wasp {
@@ -34,6 +35,8 @@ public:
 
     /// Its publication `number`; empty when that one is not there yet or no longer.
     std::optional<Publication> look(int rank, std::int64_t number, std::span<float> model);
+
+    void visit(State& state) { state.value("publications", published_); }
 
 private:
     static constexpr std::size_t slots = 3;

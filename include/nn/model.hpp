@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/state.hpp"
 #include "tensor/convolution_operator.hpp"
 #include "tensor/image_batch.hpp"
 
@@ -62,6 +63,9 @@ public:
         static const std::vector<ParameterView> none;
         return none;
     }
+
+    /// What training steps depend on besides weights() and state().
+    virtual void visit(State& state) { static_cast<void>(state); }
 
     virtual const std::string& name() const = 0;
     virtual ImageShape image_shape() const = 0;

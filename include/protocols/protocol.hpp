@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/state.hpp"
 #include "cluster/cluster.hpp"
 #include "protocols/sgd.hpp"
 
@@ -66,6 +67,9 @@ public:
 
     /// Updates applied to the shared weights so far, as this rank last saw them.
     virtual std::int64_t version() const = 0;
+
+    /// What this rank keeps from one step to the next, but for what lies in windows and counters.
+    virtual void visit(State& state) = 0;
 };
 
 /// Who trains. Ranks [0, size − workers) are servers.

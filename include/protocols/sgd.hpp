@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/aligned.hpp"
+#include "base/state.hpp"
 
 namespace wasp {
 
@@ -40,6 +41,7 @@ public:
                                    std::span<const float> weights);
 
     std::span<float> velocity() { return velocity_; }  ///< u, (n)
+    void visit(State& state) { state.values("velocity", velocity()); }
 
 private:
     SgdSetup setup_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/state.hpp"
 #include "cluster/cluster.hpp"
 
 namespace wasp {
@@ -33,6 +34,8 @@ public:
     std::unique_ptr<NodeMemory> make_node_memory(std::size_t bytes) override {
         return whole_.make_node_memory(bytes);
     }
+
+    void visit(State& state) { state.value("meetings", meetings_); }
 
     void poll() override { whole_.poll(); }
     void yield(double waited_seconds) override { whole_.yield(waited_seconds); }

@@ -59,13 +59,19 @@ struct Results {
     std::int64_t record_every = 1;  ///< thinning of RankRow::steps
 };
 
+/// What is done when there is a file of that name.
+enum class IfTaken {
+    refuse,
+    number,  ///< run-2.h5, run-3.h5, … is tried; see ResultsFile::path()
+    replace
+};
+
 class ResultsFile {
 public:
     /// Takes the name: creates the file at once, with status "running" and no rows.
-    /// unique: when run.h5 is taken, run-2.h5, run-3.h5, … is tried; see path().
     /// Error: it exists, or its folder is missing or can't be written to (exit code 2); the disk is
     /// full (1).
-    ResultsFile(const std::filesystem::path& path, bool unique);
+    ResultsFile(const std::filesystem::path& path, IfTaken taken);
 
     /// Error: the disk is full or the like, with the path (exit code 1); the last complete file
     /// stays.

@@ -111,6 +111,13 @@ void Evaluations::copy_model(const CurveRow& row) {
     snapshots_.take(row, std::array<std::span<const float>, 2>{parts[0], parts[1]});
 }
 
+void Evaluations::visit(State& state) {
+    timer_.visit(state);
+    snapshots_.visit(state, run_.model.weights().size() + run_.model.state().size());
+    state.list("curve", curve_);
+    state.value("inline_seconds", inline_seconds_);
+}
+
 /// One model after the other, each rank scoring its part of the test set.
 std::vector<CurveRow> Evaluations::finish_shared() {
     const int root = run_.first_worker();

@@ -17,7 +17,7 @@ class Evaluations {
 public:
     Evaluations(Run& run, NormStatistics& statistics);
 
-    /// Whether this worker evaluates now.   steps, epoch, seconds: as EvaluationTimer::due().
+    /// Whether this worker evaluates now.   steps, epoch, seconds: as IntervalTimer::due().
     bool due(std::int64_t steps, double epoch, double seconds);
 
     /// Note down the model as it is. row: what is known of it but loss and accuracy.
@@ -27,6 +27,10 @@ public:
     /// Collective. The curve (on the first worker's rank) with what was put off, and `last`, the
     /// row of the final model; empty when that is not to be evaluated.
     std::vector<CurveRow> finish(const std::optional<CurveRow>& last);
+
+    void visit(State& state);
+    /// Evaluated so far.
+    const std::vector<CurveRow>& curve() const { return curve_; }
 
     double inline_seconds() const { return inline_seconds_; }  ///< spent by this rank
 
@@ -39,7 +43,7 @@ private:
     Run& run_;
     NormStatistics& statistics_;
     bool watches_;  // this rank's model belongs to the curve
-    EvaluationTimer timer_;
+    IntervalTimer timer_;
     Scorer test_;
     Snapshots snapshots_;
     std::vector<CurveRow> curve_;

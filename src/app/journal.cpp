@@ -9,14 +9,21 @@
 
 namespace wasp {
 
-Journal::Journal(const std::filesystem::path& out, bool unique, std::string_view progress)
-    : file_(out, unique), progress_(std::in_place, progress) {}
+Journal::Journal(const TrainConfig& config)
+    : file_(config.out, !config.resume.empty() ? IfTaken::replace
+                        : config.unique        ? IfTaken::number
+                                               : IfTaken::refuse),
+      progress_(std::in_place, config.progress) {}
 
 void Journal::add(const CurveRow& row, const Recorder& recorder) {
     results_.curve.push_back(row);
     progress_->say(fmt::format("epoch {:.2f}  {:.1f} s  accuracy {:.2f} %  loss {:.4f}", row.epoch,
                                row.seconds, 100 * row.test_accuracy, row.test_loss));
     write(recorder);
+}
+
+void Journal::say_checkpoint(std::int64_t step, double seconds) {
+    progress_->say(fmt::format("checkpoint at step {} ({:.2f} s)", step, seconds));
 }
 
 void Journal::write(const Recorder& recorder) {

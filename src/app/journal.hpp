@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "app/train_config.hpp"
 #include "base/stopwatch.hpp"
 #include "recorder.hpp"
 #include "report/progress.hpp"
@@ -15,7 +16,7 @@ namespace wasp {
 class Journal {
 public:
     /// Takes the name of the results file.   Error: as ResultsFile().
-    Journal(const std::filesystem::path& out, bool unique, std::string_view progress);
+    explicit Journal(const TrainConfig& config);
 
     Results& results() { return results_; }
     const std::filesystem::path& path() const { return file_.path(); }
@@ -29,6 +30,10 @@ public:
     }
 
     void add(const CurveRow& row, const Recorder& recorder);
+
+    void say_checkpoint(std::int64_t step, double seconds);
+    /// Go on after these rows.
+    void resume(const std::vector<CurveRow>& curve) { results_.curve = curve; }
 
     /// The run is over: `status`, and the results as they stand.
     void write(std::string_view status);

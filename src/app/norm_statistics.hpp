@@ -21,6 +21,10 @@ public:
     /// After each step of a worker: others may read mine.
     void publish(std::int64_t steps);
 
+    void visit(State& state) {
+        if (board_) board_->visit(state);
+    }
+
     // By one rank, while others may train. The model's state becomes what evaluation uses now …
     void settle();
     /// … or what a copy, evaluated after training, is to hold …

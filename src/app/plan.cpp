@@ -35,7 +35,7 @@ double Plan::epoch_before(std::int64_t step) const {
            static_cast<double>(images) / static_cast<double>(std::max<std::int64_t>(1, images_));
 }
 
-bool EvaluationTimer::due(std::int64_t steps, double epoch, double seconds) {
+bool IntervalTimer::due(std::int64_t steps, double epoch, double seconds) {
     double progress = seconds;
     if (interval_.unit == Interval::Unit::epochs) progress = epoch;
     if (interval_.unit == Interval::Unit::updates) progress = static_cast<double>(steps * workers_);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "app/train_config.hpp"
+#include "base/state.hpp"
 
 namespace wasp {
 
@@ -25,13 +26,15 @@ private:
     std::int64_t steps_ = 0;
 };
 
-/// When the next evaluation is due.
-class EvaluationTimer {
+/// When the next evaluation or checkpoint is due.
+class IntervalTimer {
 public:
-    EvaluationTimer(Interval interval, int workers) : interval_(interval), workers_(workers) {}
+    IntervalTimer(Interval interval, int workers) : interval_(interval), workers_(workers) {}
 
     /// To be asked after every step.   steps: made so far; epoch, seconds: at their end.
     bool due(std::int64_t steps, double epoch, double seconds);
+
+    void visit(State& state) { state.value("intervals", passed_); }
 
 private:
     Interval interval_;

@@ -22,6 +22,16 @@ Recorder::Recorder(RankRow place, std::int64_t every, std::int64_t steps)
     row_.steps.reserve(static_cast<std::size_t>((steps + every - 1) / every));
 }
 
+void Recorder::visit(State& state) {
+    const auto visit_all = [&](auto&... values) { (state.value("recorded", values), ...); };
+    visit_all(row_.samples, row_.updates, row_.weight_sum, row_.compute, row_.pull, row_.push,
+              row_.wait, row_.poll, row_.data, row_.held_up, row_.bytes, row_.dropped,
+              row_.divergence_sum, row_.synchronisations, every_, steps_, last_staleness_,
+              recent_loss_);
+    state.list("staleness", row_.staleness);
+    state.list("steps", row_.steps);
+}
+
 void Recorder::add(const Step& step) {
     const Exchange& exchange = step.exchange;
     row_.samples += step.samples;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/state.hpp"
 #include "protocols/protocol.hpp"
 #include "report/results_file.hpp"
 
@@ -26,6 +27,8 @@ public:
     Recorder(RankRow place, std::int64_t every, std::int64_t steps);
 
     void add(const Step& step);
+
+    void visit(State& state);
 
     const RankRow& row() const { return row_; }
     std::int64_t steps() const { return steps_; }

@@ -5,6 +5,7 @@
 
 #include "app/train_config.hpp"
 #include "cluster/cluster.hpp"
+#include "cluster/restorable.hpp"
 #include "data/dataset.hpp"
 #include "data/sampler.hpp"
 #include "holdout.hpp"
@@ -15,8 +16,8 @@
 namespace wasp {
 
 struct Run {
-    Cluster& cluster;
-    const TrainConfig& config;  ///< complete: what was left to the program is chosen
+    RestorableCluster& cluster;  ///< what is made through it is part of checkpoints
+    const TrainConfig& config;   ///< complete: what was left to the program is chosen
     const ProtocolFacts& facts;
     const Team& team;
     const Dataset& dataset;

@@ -47,6 +47,14 @@ void RunControl::add_pause(double seconds) {
     words_->fetch_add(cluster_.rank(), paused_ns, nanoseconds(seconds));
 }
 
+void RunControl::visit(State& state) {
+    for (const Word word : {samples, paused_ns}) {
+        std::int64_t count = mine(word);
+        state.value("word", count);
+        words_->fetch_add(cluster_.rank(), word, count - mine(word));
+    }
+}
+
 void RunControl::add_samples(std::int64_t count) {
     words_->fetch_add(cluster_.rank(), samples, count);
 }

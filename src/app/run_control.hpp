@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/state.hpp"
 #include "cluster/cluster.hpp"
 
 namespace wasp {
@@ -17,6 +18,10 @@ public:
     void stop_all();
     bool stopping() { return mine(stop) > 0; }
 
+    /// To rank `rank`: a signal has come.
+    void tell(int rank) { words_->fetch_add(rank, signals, 1); }
+    bool told() { return mine(signals) > 0; }
+
     /// Everyone pauses before the next step. resume_all() takes `seconds`, how long it was, off
     /// everyone's training time.
     void pause_all();
@@ -25,6 +30,9 @@ public:
     /// The same for this rank alone, which others do not wait for.
     void add_pause(double seconds);
     double paused_seconds() { return static_cast<double>(mine(paused_ns)) * 1e-9; }
+
+    /// Samples and pauses so far.
+    void visit(State& state);
 
     void add_samples(std::int64_t samples);
     std::int64_t samples_of_all();
@@ -36,7 +44,7 @@ public:
     void wait_until_all_done();
 
 private:
-    enum Word : std::size_t { stop, pauses, paused_ns, samples, finished, words };
+    enum Word : std::size_t { stop, pauses, paused_ns, samples, signals, finished, words };
     static constexpr int keeper = 0;  ///< its word `finished` counts for all
 
     std::int64_t mine(Word word) { return words_->read(cluster_.rank(), word); }

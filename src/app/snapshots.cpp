@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -66,6 +67,17 @@ void Snapshots::take(const CurveRow& row, std::span<const std::span<const float>
         }
     }
     rows_.push_back(row);
+}
+
+void Snapshots::visit(State& state, std::size_t length) {
+    auto rows = rows_;
+    state.list("snapshots", rows);
+    std::vector<float> floats(length);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!state.restores()) load(i, std::array{std::span(floats)});
+        state.values("snapshot", std::span(floats));
+        if (state.restores()) take(rows[i], std::array{std::span<const float>(floats)});
+    }
 }
 
 void Snapshots::load(std::size_t index, std::span<const std::span<float>> parts) const {

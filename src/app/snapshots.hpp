@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/state.hpp"
 #include "report/results_file.hpp"
 
 namespace wasp {
@@ -22,6 +23,9 @@ public:
     /// parts: e.g. weights and state, of the same lengths every time.
     /// Error: the disk is full or the like.
     void take(const CurveRow& row, std::span<const std::span<const float>> parts);
+
+    /// length: floats of all parts of one copy.
+    void visit(State& state, std::size_t length);
 
     std::size_t size() const { return rows_.size(); }
     std::size_t on_disk() const { return rows_.size() - in_memory_.size(); }

@@ -44,6 +44,10 @@ double Straggler::delay(std::int64_t step, double seconds) {
     return step >= from_ && luck < probability_ ? (slow_ - 1) * seconds : 0;
 }
 
+void Straggler::visit(State& state) {
+    if (draw_) state.value("straggler", *draw_);
+}
+
 void linger(Cluster& cluster, double seconds) {
     const double start = cluster.seconds();
     double passed = 0;

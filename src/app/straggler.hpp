@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/random.hpp"
+#include "base/state.hpp"
 #include "cluster/cluster.hpp"
 
 namespace wasp {
@@ -21,6 +22,8 @@ public:
 
     /// How much longer my step takes that took `seconds`.   To be asked once a step.
     double delay(std::int64_t step, double seconds);
+
+    void visit(State& state);
 
 private:
     double slow_ = 1, probability_ = 0;  // of being slow

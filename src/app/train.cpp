@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/stopwatch.hpp"
+#include "checkpoints.hpp"
 #include "core_share.hpp"
 #include "evaluations.hpp"
 #include "final_models.hpp"
@@ -35,7 +36,10 @@ namespace {
 
 /// What can be found wrong in no time. By one rank.
 void check_files(const TrainConfig& config) {
-    if (!config.unique) check_can_create(config.out, "--out");
+    if (config.resume.empty() && !config.unique) {
+        check_can_create(config.out, "--out");
+        check_no_checkpoints(config);
+    }
     if (!config.save_model.empty()) check_can_create(config.save_model, "--save-model");
     if (!config.record_schedule.empty())
         check_can_create(config.record_schedule, "--record-schedule");
@@ -103,6 +107,20 @@ std::unique_ptr<Model> initial_model(Cluster& cluster, const TrainConfig& config
     return model;
 }
 
+/// Collective.
+std::filesystem::path agree_on_checkpoint(Cluster& cluster, const TrainConfig& config,
+                                          const Dataset& dataset) {
+    std::string path;
+    collectively(cluster, [&] {
+        if (cluster.rank() == 0) path = find_checkpoint(config, dataset, cluster.size()).string();
+    });
+    std::uint64_t length = path.size();
+    cluster.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
+    path.resize(length);
+    cluster.broadcast(std::as_writable_bytes(std::span(path)), 0);
+    return path;
+}
+
 RankRow place_of(const Run& run) {
     RankRow row;
     row.host = run.cluster.place().host;
@@ -135,7 +153,7 @@ std::unique_ptr<Journal> open_journal(const Run& run, const RankRow& place,
     std::unique_ptr<Journal> journal;
     collectively(run.cluster, [&] {
         if (!run.is_first_worker()) return;
-        journal = std::make_unique<Journal>(run.config.out, run.config.unique, run.config.progress);
+        journal = std::make_unique<Journal>(run.config);
         Results& results = journal->results();
         results.config = describe(run.config, command_line);
         results.provenance = provenance(facts);
@@ -147,10 +165,14 @@ std::unique_ptr<Journal> open_journal(const Run& run, const RankRow& place,
 }
 
 /// Collective. Train, evaluate what was put off, and write everything.
-Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const Schedule* replay) {
+Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const Schedule* replay,
+                         const std::filesystem::path& resumes_from) {
     NormStatistics statistics(run);
     Evaluations evaluations(run, statistics);
-    TrainLoop loop(run, evaluations, statistics, journal, place, replay);
+    Checkpoints checkpoints(
+        run, journal == nullptr ? std::filesystem::path(run.config.out) : journal->path(),
+        resumes_from);
+    TrainLoop loop(run, evaluations, statistics, checkpoints, journal, place, replay);
     const Ending ending = loop.run();
     if (!run.config.record_schedule.empty()) {
         const Schedule schedule = loop.schedule(run.first_worker());
@@ -158,7 +180,7 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
             if (journal != nullptr) write_schedule(run.config.record_schedule, schedule);
         });
     }
-    const Verdict verdict = judge(run, ending);
+    Verdict verdict = judge(run, ending);
     auto rows = gather_rows(run.cluster, loop.recorder().row(), run.first_worker());
     const auto write = [&](Attributes summary) {
         Results& results = journal->results();
@@ -171,6 +193,7 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
         if (journal == nullptr) return;
         journal->results().ranks = std::move(rows);
         write({});
+        verdict.has_checkpoint = !checkpoints.finish().empty();
     });
 
     const Stopwatch watch;
@@ -200,8 +223,9 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
 
 }  // namespace
 
-void train(Cluster& cluster, const TrainConfig& given, std::string_view command_line) {
-    cluster.set_stall_seconds(given.stall_timeout);
+void train(Cluster& ranks, const TrainConfig& given, std::string_view command_line) {
+    ranks.set_stall_seconds(given.stall_timeout);
+    RestorableCluster cluster(ranks);
     catch_stop_signals();
     TrainConfig config = given;
     ProtocolFacts facts;
@@ -220,14 +244,16 @@ void train(Cluster& cluster, const TrainConfig& given, std::string_view command_
     Holdout holdout;
     collectively(cluster, [&] { holdout = complete(config, facts, team, dataset); });
     const auto model = initial_model(cluster, config, facts, team, dataset);
-    RunControl control(cluster, team.workers);
+    const auto resumes_from = agree_on_checkpoint(ranks, config, dataset);
+    RunControl control(ranks, team.workers);
     Run run{cluster, config, facts, team, dataset, holdout, *model, control};
 
     const RankRow place = place_of(run);
     const auto journal = open_journal(run, place, command_line);
     Verdict verdict;
     try {
-        verdict = train_and_report(run, place, journal.get(), replay ? &*replay : nullptr);
+        verdict =
+            train_and_report(run, place, journal.get(), replay ? &*replay : nullptr, resumes_from);
     } catch (...) {
         if (journal) journal->write_failed();
         throw;

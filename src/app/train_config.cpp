@@ -19,10 +19,12 @@ namespace {
 struct UnitName {
     std::string_view name;
     Interval::Unit unit;
+    double times = 1;
 };
-constexpr std::array unit_names{UnitName{"epochs", Interval::Unit::epochs},
-                                UnitName{"updates", Interval::Unit::updates},
-                                UnitName{"seconds", Interval::Unit::seconds}};
+constexpr std::array unit_names{
+    UnitName{"epochs", Interval::Unit::epochs}, UnitName{"updates", Interval::Unit::updates},
+    UnitName{"seconds", Interval::Unit::seconds}, UnitName{"min", Interval::Unit::seconds, 60},
+    UnitName{"h", Interval::Unit::seconds, 3600}};
 
 void check_length(const TrainConfig& config) {
     const int given = static_cast<int>(config.epochs.has_value()) +
@@ -54,6 +56,12 @@ void check_experiment(const TrainConfig& config, const ProtocolFacts& facts) {
             "with --record-schedule and --replay");
     REQUIRE(config.record_schedule.empty() || config.replay.empty(),
             "--record-schedule and --replay contradict each other: give one");
+    const bool in_turns = !config.record_schedule.empty() || !config.replay.empty();
+    REQUIRE(!in_turns || (!config.checkpoint_every && config.resume.empty()),
+            "--checkpoint-every and --resume don't go with --record-schedule and --replay, where "
+            "workers stop only where the schedule lets them");
+    REQUIRE(config.resume.empty() || !config.unique,
+            "--resume goes on with the results of --out: leave out --unique");
     static_cast<void>(Straggler(config.straggler, {}, std::numeric_limits<int>::max()));
 }
 
@@ -72,13 +80,13 @@ Interval parse_interval(std::string_view text) {
     const auto digits = std::min(text.find_first_not_of("0123456789."), text.size());
     const auto count = parse_number(text.substr(0, digits));
     const auto unit = text.substr(digits);
-    REQUIRE(count && *count > 0, "'{}' must be N, Nepochs, Nupdates or Nseconds with N above 0",
-            text);
+    REQUIRE(count && *count > 0,
+            "'{}' must be N, Nepochs, Nupdates, Nseconds, Nmin or Nh with N above 0", text);
     if (unit.empty()) return {*count, Interval::Unit::epochs};
     for (const auto& known : unit_names)
-        if (unit == known.name) return {*count, known.unit};
+        if (unit == known.name) return {*count * known.times, known.unit};
     throw Error(ExitCode::usage,
-                fmt::format("'{}': the unit must be epochs, updates or seconds", text));
+                fmt::format("'{}': the unit must be epochs, updates, seconds, min or h", text));
 }
 
 std::string to_text(const Interval& interval) {

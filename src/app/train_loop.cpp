@@ -32,10 +32,12 @@ double scale_of(RateScale scale, double workers) {
 }  // namespace
 
 TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statistics,
-                     Journal* journal, RankRow place, const Schedule* replay)
+                     Checkpoints& checkpoints, Journal* journal, RankRow place,
+                     const Schedule* replay)
     : run_(run),
       evaluations_(evaluations),
       statistics_(statistics),
+      checkpoints_(checkpoints),
       journal_(journal),
       sampler_(sampler_setup(run.config, run.facts, run.holdout, run.team.worker.value_or(0),
                              run.team.workers)),
@@ -56,14 +58,18 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
     } else if (!run.config.record_schedule.empty()) {
         turns_.emplace(run.cluster);
     }
-    protocol_ = make_protocol(run.config.protocol,
-                              {.cluster = turns_ ? static_cast<Cluster&>(*turns_) : run.cluster,
-                               .sgd = sgd_,
-                               .weights = run.model.weights(),
-                               .seed = static_cast<std::uint64_t>(run.config.seed),
-                               .planned_steps = plan_.steps(),
-                               .momentum_at_server = run.config.momentum_at == MomentumAt::server,
-                               .overlap = run.config.overlap});
+    protocol_ = make_protocol(
+        run.config.protocol,
+        {.cluster = turns_ ? static_cast<Cluster&>(*turns_) : static_cast<Cluster&>(run.cluster),
+         .sgd = sgd_,
+         .weights = run.model.weights(),
+         .seed = static_cast<std::uint64_t>(run.config.seed),
+         .planned_steps = plan_.steps(),
+         .momentum_at_server = run.config.momentum_at == MomentumAt::server,
+         .overlap = run.config.overlap});
+    if (!turns_) cut_.emplace(run.cluster.bare(), run.first_worker());
+    if (run.config.checkpoint_every)
+        checkpoint_timer_.emplace(*run.config.checkpoint_every, run.team.workers);
     serve_between_layers();
 }
 
@@ -88,7 +94,13 @@ void TrainLoop::serve_between_layers() {
 Ending TrainLoop::run() {
     run_.cluster.barrier();
     start_ = run_.cluster.seconds();
-    Ending ending = run_.team.worker ? train() : Ending{};
+    checkpoints_.resume([this](State& state) { visit(state); });
+    Ending ending;
+    if (run_.team.worker)
+        ending = train();
+    else
+        serve();
+    if (cut_ && run_.team.worker) cut_->finished();
     in_turn([this] { protocol_->finish({run_.model.weights(), run_.model.gradients()}); });
     ending.seconds = training_seconds();
     if (run_.team.worker) run_.control.done();
@@ -111,8 +123,14 @@ Schedule TrainLoop::schedule(int root) {
 }
 
 Ending TrainLoop::train() {
-    for (std::int64_t step = 0; step < last_step_; ++step) {
+    for (; step_ < last_step_; ++step_) {
+        const std::int64_t step = step_;
         run_.control.wait_while_paused();
+        if (cut_ && cut_->reached(step)) {
+            checkpoint();
+            if (cut_->is_the_end())
+                return {stop_signal() == 0 ? Reason::told : Reason::signal, step};
+        }
         if (const auto reason = reason_to_stop()) return {*reason, step};
 
         Step record = compute(step);
@@ -132,6 +150,7 @@ Ending TrainLoop::train() {
             return {Reason::target, steps};
         }
         if (journal_ != nullptr) journal_->after_step(recorder_, [&] { return state(steps); });
+        if (run_.is_first_worker()) ask_for_checkpoint(steps, record.end);
     }
     return {Reason::finished, last_step_};
 }
@@ -139,9 +158,64 @@ Ending TrainLoop::train() {
 std::optional<Reason> TrainLoop::reason_to_stop() {
     run_.cluster.check_alive();
     if (run_.control.stopping()) return Reason::told;
-    if (stop_signal() == 0) return std::nullopt;
+    if (stop_signal() == 0 || leave_it_to_the_cut()) return std::nullopt;
     run_.control.stop_all();
     return Reason::signal;
+}
+
+/// A signal, unless it is too late for a checkpoint, ends the run where all are at a cut.
+bool TrainLoop::leave_it_to_the_cut() {
+    if (!cut_ || !cut_->possible()) return false;
+    if (!signal_told_) run_.control.tell(run_.first_worker());
+    signal_told_ = true;
+    return true;
+}
+
+/// On the first worker, which alone does: so there is never more than one.
+void TrainLoop::ask_for_checkpoint(std::int64_t steps, double seconds) {
+    if (!cut_ || cut_->wanted() || !cut_->possible()) return;
+    const bool due =
+        checkpoint_timer_ && checkpoint_timer_->due(steps, plan_.epoch_before(steps), seconds);
+    if (run_.control.told())
+        cut_->want(true);
+    else if (due)
+        cut_->want(false);
+}
+
+/// Collective.
+void TrainLoop::checkpoint() {
+    const Stopwatch watch;
+    checkpoints_.save(step_, [this](State& state) { visit(state); });
+    run_.control.add_pause(watch.seconds());
+    if (journal_ != nullptr) journal_->say_checkpoint(step_, watch.seconds());
+    watch_.lap();
+}
+
+/// A server's part of training.
+void TrainLoop::serve() {
+    while (cut_ && cut_->serve()) checkpoint();
+}
+
+/// All that this rank is between two steps. Nobody is in a step.
+void TrainLoop::visit(State& state) {
+    state.value("step", step_);
+    double seconds = training_seconds();
+    state.value("seconds", seconds);
+    run_.control.visit(state);
+    if (state.restores()) start_ = run_.cluster.seconds() - seconds - run_.control.paused_seconds();
+    state.values("weights", run_.model.weights());
+    state.values("running_statistics", run_.model.state());
+    run_.model.visit(state);
+    sgd_.visit(state);
+    protocol_->visit(state);
+    run_.cluster.visit(state);
+    straggler_.visit(state);
+    recorder_.visit(state);
+    evaluations_.visit(state);
+    statistics_.visit(state);
+    state.value("accuracy", accuracy_);
+    if (checkpoint_timer_) checkpoint_timer_->visit(state);
+    if (state.restores() && journal_ != nullptr) journal_->resume(evaluations_.curve());
 }
 
 /// The gradient of one mini-batch.

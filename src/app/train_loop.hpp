@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/stopwatch.hpp"
+#include "checkpoints.hpp"
+#include "cut.hpp"
 #include "evaluations.hpp"
 #include "journal.hpp"
 #include "plan.hpp"
@@ -39,8 +41,9 @@ struct Ending {
 class TrainLoop {
 public:
     /// Collective. journal: on the first worker's rank; elsewhere null. replay: null for none.
-    TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statistics, Journal* journal,
-              RankRow place, const Schedule* replay);
+    /// Goes on from where `checkpoints` resumes.
+    TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statistics,
+              Checkpoints& checkpoints, Journal* journal, RankRow place, const Schedule* replay);
 
     /// Collective: workers train, servers serve. On return run.model holds this rank's result.
     Ending run();
@@ -64,6 +67,11 @@ private:
     void exchange(Step& record);
     bool diverged(float loss) const;
     bool evaluate();
+    void serve();
+    void visit(State& state);
+    void checkpoint();
+    void ask_for_checkpoint(std::int64_t steps, double seconds);
+    bool leave_it_to_the_cut();
     std::span<const std::uint32_t> images_of(std::int64_t step);
     double training_seconds();
     ProgressState state(std::int64_t steps);
@@ -71,6 +79,7 @@ private:
     Run& run_;
     Evaluations& evaluations_;
     NormStatistics& statistics_;
+    Checkpoints& checkpoints_;
     Journal* journal_;
     Sampler sampler_;
     Plan plan_;
@@ -84,11 +93,15 @@ private:
     Sgd sgd_;
     std::optional<TurnTakingCluster> turns_;
     std::unique_ptr<Protocol> protocol_;
+    std::optional<Cut> cut_;  // not where workers take turns
+    std::optional<IntervalTimer> checkpoint_timer_;
+    std::int64_t step_ = 0;              // that this worker makes next
     std::vector<std::uint32_t> images_;  // of the batch, where some are held out
     Stopwatch watch_;
     double start_ = 0;         // on the cluster's clock
     double poll_seconds_ = 0;  // in the present step
     double accuracy_ = -1;     // at the last evaluation
+    bool signal_told_ = false;
 };
 
 }  // namespace wasp

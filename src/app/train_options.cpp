@@ -104,6 +104,20 @@ void add_results(OptionTable& table, TrainConfig& config) {
                               "one line that updates, one line every 10 s, or nothing");
 }
 
+void add_checkpoints(OptionTable& table, TrainConfig& config) {
+    table.heading("Checkpoints");
+    table.parsed(
+        "checkpoint-every", "N[epochs|updates|seconds|min|h]",
+        [&config](std::string_view text) { config.checkpoint_every = parse_interval(text); },
+        [&config] { return config.checkpoint_every ? to_text(*config.checkpoint_every) : ""; },
+        "write one into OUT.ckpt/; a run that is stopped writes one in any case");
+    table.whole("keep-checkpoints", config.keep_checkpoints, {1, 1'000'000},
+                "the latest of a run: so many");
+    table.text(
+        "resume", config.resume, "auto|FILE",
+        "go on from a checkpoint; auto: the newest sound one of this --out, if there is one");
+}
+
 void add_experiment(OptionTable& table, TrainConfig& config) {
     table.heading("Experiments");
     table.text("straggler", config.straggler, "SPEC",
@@ -146,6 +160,7 @@ OptionTable train_options(TrainConfig& config) {
     add_method(table, config);
     add_evaluation(table, config);
     add_results(table, config);
+    add_checkpoints(table, config);
     add_experiment(table, config);
     add_machine(table, config);
     return table;

@@ -67,8 +67,10 @@ void Verdict::throw_if_ended_early(const std::filesystem::path& results) const {
                                 rank, std::isnan(loss) ? "NaN" : fmt::format("{:.4g}", loss), step,
                                 results.string()));
     if (reason == Reason::signal)
-        throw Error(ExitCode::stopped, fmt::format("stopped by {} at step {}; results so far: {}",
-                                                   signal_name(signal), step, results.string()));
+        throw Error(
+            ExitCode::stopped,
+            fmt::format("stopped by {} at step {}; {}results so far: {}", signal_name(signal), step,
+                        has_checkpoint ? "go on with --resume auto; " : "", results.string()));
 }
 
 }  // namespace wasp

@@ -15,7 +15,8 @@ struct Verdict {
     std::int64_t step = 0;
     float loss = 0;
     int signal = 0;
-    double seconds = 0;  ///< of training, until the last worker was done
+    bool has_checkpoint = false;  ///< on the first worker's rank
+    double seconds = 0;           ///< of training, until the last worker was done
 
     std::string_view status() const;  ///< as the results file calls it
     /// Error: the run was stopped or diverged, with the exit code for it.

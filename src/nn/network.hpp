@@ -19,6 +19,7 @@ public:
     Network(std::string name, const ModelSetup& setup, Layers layers);
 
     Score train_step(const ImageBatch& batch) override;
+    void visit(State& state) override { state.value("step", step_); }
     Score evaluate(const ImageBatch& batch, std::span<float> logits) override;
 
     std::span<float> weights() override { return weights_; }

@@ -58,6 +58,12 @@ public:
     }
 
     std::int64_t version() const override { return step_; }
+    void visit(State& state) override {
+        clocks_.visit(state);
+        state.value("draw", draw_);
+        state.value("step", step_);
+        state.value("changes_seen", changes_seen_);
+    }
 
 private:
     int me() const { return cluster_.rank(); }

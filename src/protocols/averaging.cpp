@@ -104,6 +104,15 @@ void Averaging::move_slowly(std::span<float> weights, float rate) {
     last_rate_ = rate;
 }
 
+void Averaging::visit(State& state) {
+    state.values("anchor", std::span<float>(anchor_));
+    state.values("slow_step", std::span<float>(slow_step_));
+    state.value("last_rate", last_rate_);
+    state.value("steps", steps_);
+    state.value("steps_since", steps_since_);
+    state.value("version", version_);
+}
+
 /// Who has steps since the last mean brings them in; then it goes on with nothing until all are
 /// done.
 void Averaging::finish(Replica replica) {

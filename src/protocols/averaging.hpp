@@ -32,6 +32,7 @@ public:
 
     Exchange exchange(Replica replica, float loss) override;
     void finish(Replica replica) override;
+    void visit(State& state) override;
     std::int64_t version() const override { return version_; }  ///< means taken
 
 private:

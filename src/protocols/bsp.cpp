@@ -76,6 +76,7 @@ public:
     }
 
     std::int64_t version() const override { return version_; }
+    void visit(State& state) override { state.value("version", version_); }
 
 private:
     Cluster& cluster_;

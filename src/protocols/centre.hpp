@@ -19,6 +19,7 @@ public:
     ParameterStore& store() { return store_; }
     Clocks& clocks() { return clocks_; }
     const Progress& progress() const { return progress_; }
+    void visit(State& state) { clocks_.visit(state); }
     /// Of one copy of the weights, on other ranks.
     std::int64_t bytes_away() const;
 

@@ -38,6 +38,11 @@ public:
 
     void finish(Replica replica) override { version_ = centre_.finish(replica.weights); }
     std::int64_t version() const override { return version_; }
+    void visit(State& state) override {
+        centre_.visit(state);
+        state.value("steps", steps_);
+        state.value("version", version_);
+    }
 
     std::vector<float> result_so_far() override {
         std::vector<float> centre(centre_.store().size());

@@ -48,7 +48,8 @@ Correction gap_penalty(const Sgd& sgd, double past) {
                         const float size = step[i] / rate;
                         memory[i] = p * memory[i] + (1 - p) * (size * size);
                     }
-                }};
+                },
+            .visit = [largest](State& state) { state.value("largest_rate", *largest); }};
 }
 
 std::unique_ptr<Protocol> make(const Settings& settings, const ProtocolSetup& setup,

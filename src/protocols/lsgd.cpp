@@ -48,6 +48,8 @@ public:
         return {&leader_, 1};
     }
 
+    void visit(State& state) { losses_.visit(state); }
+
 private:
     Cluster& cluster_;
     PeerBoard losses_;
@@ -66,7 +68,8 @@ std::unique_ptr<Protocol> make(const Settings& settings, const ProtocolSetup& se
                        .strength = settings.ramp("p"),
                        .period = tau,
                        .offset = setup.cluster.rank() * tau / team.workers,
-                       .smoothing = settings.number("ema")});
+                       .smoothing = settings.number("ema"),
+                       .visit = [leader](State& state) { leader->visit(state); }});
 }
 
 }  // namespace

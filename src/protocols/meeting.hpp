@@ -17,6 +17,7 @@ public:
         arrivals_.tick();
         arrivals_.wait_for_slowest(arrivals_.mine(), progress);
     }
+    void visit(State& state) { arrivals_.visit(state); }
     void retire() { arrivals_.retire(); }
 
 private:

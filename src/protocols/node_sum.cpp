@@ -62,6 +62,11 @@ public:
     }
 
     std::int64_t version() const override { return protocol_->version(); }
+    void visit(State& state) override {
+        node_.visit(state);
+        across_.visit(state);
+        protocol_->visit(state);
+    }
 
 private:
     /// Collective on the node. Returns whether anyone brought a gradient.

@@ -103,18 +103,17 @@ float weighted_target(std::span<const Sight> seen, float /*my_loss*/, std::span<
     return 1;
 }
 
-Target random_target(RandomStream random) {
-    return
-        [random](std::span<const Sight> seen, float /*my_loss*/, std::span<float> target) mutable {
-            copy(seen[random.below(seen.size())].model, target);
-            return 1.0F;
-        };
+Target random_target(std::shared_ptr<RandomStream> random) {
+    return [random = std::move(random)](std::span<const Sight> seen, float /*my_loss*/,
+                                        std::span<float> target) {
+        copy(seen[random->below(seen.size())].model, target);
+        return 1.0F;
+    };
 }
 
-Target make_target(const std::string& name, const ProtocolSetup& setup) {
+Target make_target(const std::string& name, const std::shared_ptr<RandomStream>& random) {
     if (name == "best") return best_target;
-    if (name == "random")
-        return random_target(RandomStream(setup.seed, "nosync target", setup.cluster.rank()));
+    if (name == "random") return random_target(random);
     if (name == "weighted") return weighted_target;
     return mean_target;
 }
@@ -128,8 +127,8 @@ struct Group {
     std::unique_ptr<Protocol> protocol = nullptr;
 };
 
-/// The protocol of my group. Group g has the ranks g·n … g·n + n − 1.
-std::shared_ptr<Protocol> make_inner(const Settings& settings, const ProtocolSetup& setup, int n) {
+/// My group. Group g has the ranks g·n … g·n + n − 1.
+std::shared_ptr<Group> make_group(const Settings& settings, const ProtocolSetup& setup, int n) {
     std::vector<int> members(static_cast<std::size_t>(n));
     std::iota(members.begin(), members.end(), setup.cluster.rank() / n * n);
     const auto group =
@@ -141,7 +140,7 @@ std::shared_ptr<Protocol> make_inner(const Settings& settings, const ProtocolSet
                         .planned_steps = setup.planned_steps,
                         .momentum_at_server = setup.momentum_at_server};
     group->protocol = make_protocol(inner_spec(settings.text("inner")), inner);
-    return {group, group->protocol.get()};
+    return group;
 }
 
 /// Ranks of the same number in the groups beside mine.
@@ -163,18 +162,27 @@ std::unique_ptr<Protocol> make(const Settings& settings, const ProtocolSetup& se
     REQUIRE(!velocity || !setup.sgd.nesterov(),
             "nosync: apply=velocity has no meaning with Nesterov's momentum; leave one out");
     const auto neighbours = neighbours_across(me, groups, group_size);
+    const auto random = std::make_shared<RandomStream>(setup.seed, "nosync target", me);
+    const auto group = grouped ? make_group(settings, setup, group_size) : nullptr;
     return std::make_unique<OwnWeights>(
-        setup, OwnRule{.whom = always(neighbours),
-                       .most_peers = neighbours.size(),
-                       .target = make_target(settings.choice("target"), setup),
-                       .strength = settings.ramp("p"),
-                       .apply = velocity ? Apply::velocity : Apply::position,
-                       .period = tau,
-                       .offset = wait ? 0 : me / group_size * tau / groups,
-                       .wait = wait,
-                       .max_age = settings.whole("max_age"),
-                       .smoothing = settings.number("ema"),
-                       .inner = grouped ? make_inner(settings, setup, group_size) : nullptr});
+        setup,
+        OwnRule{.whom = always(neighbours),
+                .most_peers = neighbours.size(),
+                .target = make_target(settings.choice("target"), random),
+                .strength = settings.ramp("p"),
+                .apply = velocity ? Apply::velocity : Apply::position,
+                .period = tau,
+                .offset = wait ? 0 : me / group_size * tau / groups,
+                .wait = wait,
+                .max_age = settings.whole("max_age"),
+                .smoothing = settings.number("ema"),
+                .inner = group ? std::shared_ptr<Protocol>(group, group->protocol.get()) : nullptr,
+                .visit = [random, group](State& state) {
+                    state.value("draw", *random);
+                    if (!group) return;
+                    group->cluster.visit(state);
+                    group->protocol->visit(state);
+                }});
 }
 
 }  // namespace

@@ -38,6 +38,15 @@ Exchange OwnWeights::exchange(Replica replica, float loss) {
     return record;
 }
 
+void OwnWeights::visit(State& state) {
+    peers_.visit(state);
+    if (rule_.visit) rule_.visit(state);
+    state.values("target", std::span<float>(target_));
+    state.value("pull", pull_);
+    state.value("step", step_);
+    state.value("loss", loss_);
+}
+
 void OwnWeights::smooth(float loss) {
     const auto s = static_cast<float>(rule_.smoothing);
     loss_ = step_ == 0 ? loss : s * loss_ + (1 - s) * loss;

@@ -54,6 +54,7 @@ struct OwnRule {
     /// What trains my model together with other ranks, instead of SGD alone. The pull then takes
     /// the way of the gradient:   g −= (1−μ)·p(t)/η·(target − x), in the step after the look.
     std::shared_ptr<Protocol> inner = {};
+    VisitState visit = {};  ///< what whom, target and inner keep
 };
 
 class OwnWeights final : public Protocol {
@@ -62,6 +63,7 @@ public:
 
     Exchange exchange(Replica replica, float loss) override;
     void finish(Replica replica) override;
+    void visit(State& state) override;
     std::int64_t version() const override { return step_; }  ///< steps of this rank
 
 private:

@@ -37,6 +37,12 @@ public:
         return board_.look(rank, number, model);
     }
 
+    void visit(State& state) {
+        board_.visit(state);
+        clocks_.visit(state);
+        state.value("published", published_);
+    }
+
     /// Lets those who wait for me see that I go on, at next to no cost.
     void show_a_sign_of_life();
 

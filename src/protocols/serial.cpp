@@ -19,6 +19,7 @@ public:
     }
     void finish(Replica /*replica*/) override {}
     std::int64_t version() const override { return version_; }
+    void visit(State& state) override { state.value("version", version_); }
 
 private:
     Sgd& sgd_;

@@ -26,6 +26,7 @@ struct Correction {
         before;
     /// Sees each step that is added to the weights, over the learning rate. May be empty.
     std::function<void(std::span<const float> step, float rate, std::span<float> memory)> after;
+    VisitState visit = {};  ///< what it keeps besides memory
 };
 
 /// What the server does.

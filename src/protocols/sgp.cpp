@@ -43,6 +43,11 @@ public:
 
     void finish(Replica /*replica*/) override { peers_.finish(); }
     std::int64_t version() const override { return step_; }
+    void visit(State& state) override {
+        peers_.visit(state);
+        state.values("mine", std::span<float>(mine_));
+        state.value("step", step_);
+    }
 
 private:
     std::span<float> x() { return std::span(mine_).first(mine_.size() - 1); }

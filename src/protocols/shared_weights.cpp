@@ -186,6 +186,19 @@ void SharedWeights::finish(Replica replica) {
     version_ = centre_.finish(replica.weights);
 }
 
+void SharedWeights::visit(State& state) {
+    centre_.visit(state);
+    meeting_.visit(state);
+    if (rule_.server.correction && rule_.server.correction->visit)
+        rule_.server.correction->visit(state);
+    state.values("unpushed", std::span<float>(unpushed_));
+    state.value("steps", steps_);
+    state.value("version", version_);
+    state.value("next_synchronisation", next_synchronisation_);
+    state.value("pushes", pushes_);
+    state.value("weight_sum", weight_sum_);
+}
+
 /// One worker says once that weights near zero hold training up.
 void SharedWeights::warn_when_stalled(float weight) {
     constexpr std::int64_t enough = 100;

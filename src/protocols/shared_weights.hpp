@@ -42,6 +42,7 @@ public:
     Exchange exchange(Replica replica, float loss) override;
     void finish(Replica replica) override;
     std::int64_t version() const override { return version_; }
+    void visit(State& state) override;
     std::optional<std::int64_t> gradients_so_far() const override {
         return version_ * rule_.server.group * rule_.push_every;
     }

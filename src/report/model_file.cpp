@@ -8,10 +8,10 @@
 #include <string_view>
 #include <variant>
 
+#include "add_model.hpp"
 #include "base/error.hpp"
 #include "h5/atomic_file.hpp"
 #include "h5/reader.hpp"
-#include "h5/writer.hpp"
 #include "own_file.hpp"
 
 namespace wasp {
@@ -71,10 +71,8 @@ std::vector<float> per_channel(const h5::File& file, const std::string& name, in
 
 }  // namespace
 
-void write_model_file(const std::filesystem::path& path, const ModelFile& file) {
-    h5::Writer writer;
+void add_model(h5::Writer& writer, const ModelFile& file) {
     writer.attribute("/", "format_version", format_version);
-    writer.attribute("/", "program", model_kind.program);
     writer.attribute("/", "model", file.model);
     writer.attribute("/", "channels", std::int64_t{file.channels});
     writer.attribute("/", "height", std::int64_t{file.height});
@@ -89,6 +87,12 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& file) 
         names += (names.empty() ? "" : ",") + tensor.name;
     }
     writer.attribute("/", order, names);
+}
+
+void write_model_file(const std::filesystem::path& path, const ModelFile& file) {
+    h5::Writer writer;
+    writer.attribute("/", "program", model_kind.program);
+    add_model(writer, file);
     h5::replace_file(path, writer.finish());
 }
 

@@ -26,7 +26,7 @@ void check_kind(const h5::File& file, const FileKind& kind) {
     const auto attribute = file.attribute("/", "program");
     const auto* program = attribute ? std::get_if<std::string>(&*attribute) : nullptr;
     const std::string found = program == nullptr ? "" : *program;
-    for (const auto& other : {results_kind, model_kind})
+    for (const auto& other : {results_kind, model_kind, checkpoint_kind})
         REQUIRE(found == kind.program || found != other.program, "{}: is {}, not {}; see '{} {}'",
                 path, other.name, kind.name, other.command, path);
     REQUIRE(found == kind.program,

@@ -19,7 +19,9 @@ struct FileKind {
 inline constexpr FileKind results_kind{"wasp", "a results file", "--out", "wasp results show"};
 inline constexpr FileKind model_kind{"wasp model", "a model file", "--save-model",
                                      "wasp model show"};
-inline constexpr std::int64_t format_version = 1;  ///< of both
+inline constexpr FileKind checkpoint_kind{"wasp checkpoint", "a checkpoint", "--checkpoint-every",
+                                          "wasp train --resume"};
+inline constexpr std::int64_t format_version = 1;  ///< of each
 
 /// Error: another kind of file (of ours, or not ours), or written by a newer program.
 void check_kind(const h5::File& file, const FileKind& kind);

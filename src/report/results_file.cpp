@@ -171,7 +171,12 @@ std::filesystem::path numbered(const std::filesystem::path& path, int number) {
 
 }  // namespace
 
-ResultsFile::ResultsFile(const std::filesystem::path& path, bool unique) {
+ResultsFile::ResultsFile(const std::filesystem::path& path, IfTaken taken) : path_(path) {
+    if (taken == IfTaken::replace) {
+        write({});
+        return;
+    }
+    const bool unique = taken == IfTaken::number;
     auto empty = as_hdf5({});
     constexpr int most = 10000;
     const int tries = unique ? most : 1;

@@ -53,7 +53,7 @@ TEST(ResultsFileName, IsTakenOnce) {
 TEST(ResultsFileName, IsNumberedWhenAsked) {
     const test::Scratch folder;
     const auto take = [&](const char* name) {
-        return ResultsFile(folder / name, true).path().filename().string();
+        return ResultsFile(folder / name, IfTaken::number).path().filename().string();
     };
     EXPECT_EQ(take("run.h5"), "run.h5");
     EXPECT_EQ(take("run.h5"), "run-2.h5");

@@ -41,7 +41,7 @@ TEST(ShowResults, HasARowARunWithAlignedColumns) {
     auto results = test::example_results();
     results.summary = as_attributes(summarise(results, 4, 0.5));
     const Paths files{written(folder, "run.h5", results),
-                      ResultsFile(folder / "new.h5", false).path()};
+                      ResultsFile(folder / "new.h5", IfTaken::refuse).path()};
     const auto lines = lines_of(show_results(files));
     ASSERT_EQ(lines.size(), 3U);
     for (const auto* part :
@@ -58,7 +58,7 @@ TEST(ResultsCsv, HasARowAnEvaluationAndIsReadByPythonsCsv) {
     auto results = test::example_results();
     results.config["protocol"] = std::string("wasp:period=50,weight=\"x\"");
     const Paths files{written(folder, "a, b.h5", results),
-                      ResultsFile(folder / "new.h5", false).path()};
+                      ResultsFile(folder / "new.h5", IfTaken::refuse).path()};
     const auto lines = lines_of(results_csv(files));
     ASSERT_EQ(lines.size(), 4U);
     EXPECT_EQ(lines[0],

@@ -1,0 +1,83 @@
+// All ranks of a run come to stand between the same two steps, and none waits for ever.
+#include "../../src/app/cut.hpp"
+
+#include "cluster/clocks.hpp"
+#include "support/on_ranks.hpp"
+
+namespace wasp {
+namespace {
+
+using test::on_ranks;
+
+/// Sums of all ranks' `value`.
+double sum_of(Cluster& cluster, double value) {
+    cluster.sum(std::span(&value, 1));
+    return value;
+}
+
+TEST(RanksCut, AllStandAtTheSameStepWhereverTheyWere) {
+    on_ranks({1, 2, 4}, [](Cluster& cluster) {
+        constexpr std::int64_t steps = 200, lead = 3;
+        Cut cut(cluster, 0);
+        Clocks clocks(cluster);
+        int cuts = 0;
+        for (std::int64_t step = 0; step < steps; ++step) {
+            if (cut.reached(step)) {
+                ++cuts;
+                const auto here = static_cast<double>(step);
+                EXPECT_EQ(sum_of(cluster, here), here * cluster.size());
+                EXPECT_EQ(clocks.mine(), step);
+                EXPECT_EQ(clocks.slowest(), step);
+                cluster.barrier();
+            }
+            clocks.tick();
+            clocks.wait_for_slowest(clocks.mine() - lead);  // as SSP's gate: others must go on
+            if (cluster.rank() == 0 && step % 20 == 5 && !cut.wanted()) cut.want(false);
+        }
+        cut.finished();
+        clocks.retire();
+        cluster.barrier();
+        EXPECT_EQ(sum_of(cluster, cuts), cuts * cluster.size());
+        if (cluster.size() == 1) EXPECT_EQ(cuts, 10);
+    });
+}
+
+TEST(RanksCut, IsGivenUpWhenAWorkerHasFinished) {
+    on_ranks({2, 4}, [](Cluster& cluster) {
+        Cut cut(cluster, 0);
+        if (cluster.rank() == 1) cut.finished();
+        cluster.barrier();
+        EXPECT_FALSE(cut.possible());
+        if (cluster.rank() == 0) cut.want(true);
+        cluster.barrier();
+        if (cluster.rank() != 1)
+            for (int step = 0; step < 3; ++step) EXPECT_FALSE(cut.reached(step));
+        cluster.barrier();
+    });
+}
+
+TEST(RanksCut, ServersComeToItToo) {
+    on_ranks({2, 4}, [](Cluster& cluster) {
+        constexpr std::int64_t steps = 10;
+        Cut cut(cluster, 1);
+        int cuts = 0;
+        const auto at_the_cut = [&] {
+            ++cuts;
+            cluster.barrier();
+        };
+        if (cluster.rank() == 0) {
+            while (cut.serve()) at_the_cut();
+        } else {
+            for (std::int64_t step = 0; step < steps; ++step) {
+                if (cut.reached(step)) at_the_cut();
+                if (cluster.rank() == 1 && step == 2) cut.want(false);
+            }
+            cut.finished();
+        }
+        cluster.barrier();
+        EXPECT_EQ(sum_of(cluster, cuts), cuts * cluster.size());
+    });
+}
+
+}  // namespace
+}  // namespace wasp
