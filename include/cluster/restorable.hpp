@@ -43,6 +43,9 @@ public:
     std::unique_ptr<NodeMemory> make_node_memory(std::size_t bytes) override {
         return cluster_.make_node_memory(bytes);
     }
+    std::unique_ptr<BackgroundSums> make_background_sums(std::size_t largest) override {
+        return cluster_.make_background_sums(largest);
+    }
     void poll() override { cluster_.poll(); }
     void yield(double waited_seconds) override { cluster_.yield(waited_seconds); }
     double seconds() const override { return cluster_.seconds(); }

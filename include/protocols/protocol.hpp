@@ -97,6 +97,7 @@ struct ProtocolFacts {
     bool one_worker = false;          ///< it knows no others
     bool server_momentum = false;     ///< it can keep momentum at the server
     bool overlaps = false;            ///< gradients can leave layer by layer
+    bool can_pause = true;            ///< between two steps: none waits for steps beyond its own
     int servers = 0;
     int groups = 0;                        ///< that train one model each; 0: there are none
     Team team(int rank, int ranks) const;  ///< Error: no worker is left, or too many

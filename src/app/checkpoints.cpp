@@ -156,8 +156,8 @@ void Checkpoints::forget_old() {
         if (std::ranges::find(kept_, path) == kept_.end()) fs::remove(path, ignored);
 }
 
-void Checkpoints::resume(const VisitState& visit) {
-    if (kept_.empty()) return;
+bool Checkpoints::resume(const VisitState& visit) {
+    if (kept_.empty()) return false;
     collectively(run_.cluster, [&] {
         const auto bytes = read_state_of_rank(kept_.front(), run_.cluster.rank());
         StateReader reader(
@@ -165,6 +165,7 @@ void Checkpoints::resume(const VisitState& visit) {
         visit(reader);
         reader.done();
     });
+    return true;
 }
 
 fs::path Checkpoints::finish() {

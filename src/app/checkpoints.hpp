@@ -38,8 +38,8 @@ public:
     /// What goes wrong on disk is said once and costs this checkpoint only; see finish().
     void save(std::int64_t step, const VisitState& visit);
 
-    /// Collective, before the first step; does nothing where the run starts anew.
-    void resume(const VisitState& visit);
+    /// Collective, before the first step. Returns false and does nothing where the run starts anew.
+    bool resume(const VisitState& visit);
 
     /// On the first worker's rank: waits until what was saved last is on disk, and returns its
     /// path; empty: there is none.   Error: it could not be written.

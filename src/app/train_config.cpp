@@ -60,6 +60,10 @@ void check_experiment(const TrainConfig& config, const ProtocolFacts& facts) {
     REQUIRE(!in_turns || (!config.checkpoint_every && config.resume.empty()),
             "--checkpoint-every and --resume don't go with --record-schedule and --replay, where "
             "workers stop only where the schedule lets them");
+    REQUIRE(facts.can_pause || (!config.checkpoint_every && config.resume.empty()),
+            "--protocol {} has no checkpoints: its workers never stand between the same two steps; "
+            "leave out --checkpoint-every and --resume",
+            config.protocol);
     REQUIRE(config.resume.empty() || !config.unique,
             "--resume goes on with the results of --out: leave out --unique");
     static_cast<void>(Straggler(config.straggler, {}, std::numeric_limits<int>::max()));

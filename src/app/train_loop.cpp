@@ -67,7 +67,7 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
          .planned_steps = plan_.steps(),
          .momentum_at_server = run.config.momentum_at == MomentumAt::server,
          .overlap = run.config.overlap});
-    if (!turns_) cut_.emplace(run.cluster.bare(), run.first_worker());
+    if (!turns_ && run.facts.can_pause) cut_.emplace(run.cluster.bare(), run.first_worker());
     if (run.config.checkpoint_every)
         checkpoint_timer_.emplace(*run.config.checkpoint_every, run.team.workers);
     serve_between_layers();
@@ -94,7 +94,8 @@ void TrainLoop::serve_between_layers() {
 Ending TrainLoop::run() {
     run_.cluster.barrier();
     start_ = run_.cluster.seconds();
-    checkpoints_.resume([this](State& state) { visit(state); });
+    if (checkpoints_.resume([this](State& state) { visit(state); }) && checkpoint_timer_)
+        checkpoint_timer_->due(step_, plan_.epoch_before(step_), training_seconds());
     Ending ending;
     if (run_.team.worker)
         ending = train();
@@ -214,7 +215,6 @@ void TrainLoop::visit(State& state) {
     evaluations_.visit(state);
     statistics_.visit(state);
     state.value("accuracy", accuracy_);
-    if (checkpoint_timer_) checkpoint_timer_->visit(state);
     if (state.restores() && journal_ != nullptr) journal_->resume(evaluations_.curve());
 }
 

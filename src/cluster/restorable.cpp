@@ -44,6 +44,10 @@ public:
     void add_all(float scale, std::span<const Target> targets) override {
         window_->add_all(scale, targets);
     }
+    void start_add_all(float scale, std::span<const Target> targets) override {
+        window_->start_add_all(scale, targets);
+    }
+    void finish_adds() override { window_->finish_adds(); }
 
     void visit(State& state) override {
         AlignedFloats mine(length_);

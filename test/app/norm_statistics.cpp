@@ -54,7 +54,8 @@ struct Setting {
         team = facts.team(cluster.rank(), cluster.size());
         model.state()[0] = static_cast<float>(10 * cluster.rank());
         control.emplace(cluster, team.workers);
-        run.emplace(Run{cluster, config, facts, team, dataset, holdout, model, *control});
+        restorable.emplace(cluster);
+        run.emplace(Run{*restorable, config, facts, team, dataset, holdout, model, *control});
     }
 
     std::vector<std::uint16_t> labels;
@@ -65,6 +66,7 @@ struct Setting {
     ProtocolFacts facts;
     Team team;
     Statistics model;
+    std::optional<RestorableCluster> restorable;
     std::optional<RunControl> control;
     std::optional<Run> run;
 };

@@ -15,7 +15,7 @@ namespace wasp {
 namespace {
 
 std::string written(const test::Scratch& folder, const std::string& name, const Results& results) {
-    ResultsFile file(folder / name, false);
+    ResultsFile file(folder / name, IfTaken::refuse);
     file.write(results);
     return file.path().string();
 }

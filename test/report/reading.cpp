@@ -91,7 +91,7 @@ TEST(ResultsReading, GivesBackWhatWasWritten) {
     results.config["vector"] = std::vector<double>{1, -0.5};
     results.config["large"] = std::numeric_limits<std::int64_t>::max();
     results.summary["nothing"] = std::string();
-    ResultsFile file(folder / "run.h5", false);
+    ResultsFile file(folder / "run.h5", IfTaken::refuse);
     file.write(results);
     const auto read = read_results(file.path());
     expect_equal(read, results);
@@ -101,7 +101,7 @@ TEST(ResultsReading, GivesBackWhatWasWritten) {
 
 TEST(ResultsReading, OfAFileThatWasJustClaimedGivesARunWithoutRows) {
     const test::Scratch folder;
-    const ResultsFile file(folder / "run.h5", false);
+    const ResultsFile file(folder / "run.h5", IfTaken::refuse);
     const auto read = read_results(file.path());
     EXPECT_EQ(read.status, "running");
     EXPECT_TRUE(read.curve.empty() && read.ranks.empty() && read.models.empty());
@@ -113,7 +113,7 @@ TEST(ResultsReading, TakesRunsThatAreLargeEnoughToBeCompressed) {
     results.ranks.assign(5, test::example_rank(0, 4001));
     results.ranks[3] = test::example_rank(3, 17);
     results.ranks[4].staleness.assign(30'000, 7);
-    ResultsFile file(folder / "run.h5", false);
+    ResultsFile file(folder / "run.h5", IfTaken::refuse);
     file.write(results);
     auto read = read_results(file.path());
     for (auto& rank : results.ranks) rank.staleness.resize(30'000);
@@ -167,7 +167,7 @@ TEST(ModelFile, WithNanOrInfinityIsRefusedWithItsPlace) {
 
 TEST(OwnFiles, OfAnotherKindAreRefusedWithAHint) {
     const test::Scratch folder;
-    const ResultsFile run(folder / "run.h5", false);
+    const ResultsFile run(folder / "run.h5", IfTaken::refuse);
     write_model_file(folder / "model.h5", example_model());
     EXPECT_NE(refusal([&] { read_results(folder / "model.h5"); }).find("wasp model show"),
               std::string::npos);
@@ -225,7 +225,7 @@ TEST(OwnFiles, WithAttributesThatLieAreRefused) {
 /// Cut at any place or with any byte changed, a file is read as it was or refused: nothing crashes.
 TEST(OwnFiles, DamagedAnywhereAreReadOrRefused) {
     const test::Scratch folder;
-    ResultsFile run(folder / "run.h5", false);
+    ResultsFile run(folder / "run.h5", IfTaken::refuse);
     run.write(test::example_results());
     std::ifstream stream(run.path(), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(stream), {}};

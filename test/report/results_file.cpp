@@ -26,7 +26,7 @@ using Names = std::vector<std::string>;
 
 TEST(ResultsSchema, IsTheGoldenOne) {
     const test::Scratch folder;
-    ResultsFile file(folder / "run.h5", false);
+    ResultsFile file(folder / "run.h5", IfTaken::refuse);
     file.write(test::example_results());
 
     std::ifstream golden("test/golden/results_schema.txt");
@@ -39,9 +39,9 @@ TEST(ResultsSchema, IsTheGoldenOne) {
 
 TEST(ResultsFileName, IsTakenOnce) {
     const test::Scratch folder;
-    const ResultsFile first(folder / "run.h5", false);
+    const ResultsFile first(folder / "run.h5", IfTaken::refuse);
     try {
-        const ResultsFile second(folder / "run.h5", false);
+        const ResultsFile second(folder / "run.h5", IfTaken::refuse);
         FAIL() << "the name was taken twice";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ExitCode::usage);
@@ -71,7 +71,7 @@ TEST(ResultsFileName, GoesToOneOfManyProcesses) {
         ASSERT_GE(child, 0);
         if (child == 0) {
             try {
-                const ResultsFile file(folder / "run.h5", false);
+                const ResultsFile file(folder / "run.h5", IfTaken::refuse);
                 _exit(0);
             } catch (const Error& error) {
                 _exit(static_cast<int>(error.code()));
@@ -99,7 +99,7 @@ TEST(ResultsFile, OpensAndIsCompleteWheneverTheWriterIsKilled) {
     const test::Scratch folder;
     const auto path = folder / "run.h5";
     const auto write_run = [&] {
-        ResultsFile file(path, false);
+        ResultsFile file(path, IfTaken::refuse);
         auto part = results;
         part.status = "running";
         part.curve.resize(1);

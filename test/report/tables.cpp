@@ -31,7 +31,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 std::filesystem::path written(const test::Scratch& folder, const std::string& name,
                               const Results& results) {
-    ResultsFile file(folder / name, false);
+    ResultsFile file(folder / name, IfTaken::refuse);
     file.write(results);
     return file.path();
 }
