@@ -26,6 +26,10 @@ struct ModelFile {
 /// earlier file stays.
 void write_model_file(const std::filesystem::path& path, const ModelFile& file);
 
+/// The same where nothing may be replaced: when model.h5 is taken, it becomes model-2.h5, and so
+/// on. Returns the name.
+std::filesystem::path create_model_file(const std::filesystem::path& path, const ModelFile& file);
+
 /// Error: missing, damaged, not a model file, or sizes that do not fit one another (exit code 2).
 /// All values are finite; whether names and shapes suit a network is for the caller to say.
 ModelFile read_model_file(const std::filesystem::path& path);

@@ -2,8 +2,10 @@
 #include <vector>
 
 #include "app/benches.hpp"
+#include "base/error.hpp"
 #include "cluster_choice.hpp"
 #include "command.hpp"
+#include "core_share.hpp"
 
 namespace wasp {
 
@@ -27,6 +29,11 @@ struct StepOptions {
     }
 };
 
+void check_threads(std::int64_t threads) {
+    const int cores = usable_core_count();
+    REQUIRE(threads <= cores, "--threads {}: this process may use {} core(s)", threads, cores);
+}
+
 OptionTable table_of(StepOptions& options) {
     OptionTable table;
     table.text("model", options.model, "NAME", "see `wasp help models`");
@@ -46,6 +53,7 @@ void add_step(CLI::App& group, Commands& commands) {
     table.number("seconds", options->seconds, {0.1, longest}, "to measure for");
     add_command(group, commands, "step", "training steps of a model, without data and ranks",
                 std::move(table), [options](Arguments& /*arguments*/) {
+                    check_threads(options->threads);
                     bench_step(options->values());
                     return 0;
                 });
@@ -74,15 +82,16 @@ void add_store(CLI::App& group, Commands& commands) {
     table.whole("floats", options->floats, {0, 1'000'000'000},
                 "in the store; 0: those of Caffe's LeNet, then those of ResNet-101");
     table.number("seconds", options->seconds, {0.01, longest}, "to measure for, each figure");
-    add_command(group, commands, "store",
-                "pull and push of the shared weights against plain copy and axpy (under mpiexec)",
-                std::move(table), [options](Arguments& arguments) {
-                    std::vector<std::size_t> sizes = {431'080, 42'512'970};
-                    if (options->floats > 0) sizes = {static_cast<std::size_t>(options->floats)};
-                    return run_on(
-                        parse_cluster(options->cluster), &arguments.count, &arguments.words,
-                        [&](Cluster& cluster) { bench_store(cluster, sizes, options->seconds); });
-                });
+    auto& command = add_command(
+        group, commands, "store",
+        "pull and push of the shared weights against plain copy and axpy (under mpiexec)",
+        std::move(table), [options](Arguments& arguments) {
+            std::vector<std::size_t> sizes = {431'080, 42'512'970};
+            if (options->floats > 0) sizes = {static_cast<std::size_t>(options->floats)};
+            return run_on(parse_cluster(options->cluster), &arguments.count, &arguments.words,
+                          [&](Cluster& cluster) { bench_store(cluster, sizes, options->seconds); });
+        });
+    command.starts_mpi = true;
 }
 
 void add_protocol(CLI::App& group, Commands& commands) {
@@ -99,18 +108,19 @@ void add_protocol(CLI::App& group, Commands& commands) {
     table.whole("batch", options->batch, {1, 2048}, "images a step of each rank");
     table.whole("threads", options->threads, {1, 1024}, "of each rank");
     table.number("seconds", options->seconds, {0.1, longest}, "to measure for");
-    add_command(group, commands, "protocol",
-                "steps with a protocol against steps of each rank alone (under mpiexec)",
-                std::move(table), [options](Arguments& arguments) {
-                    const BenchProtocolOptions bench{.model = options->model,
-                                                     .protocol = options->protocol,
-                                                     .batch = static_cast<int>(options->batch),
-                                                     .threads = static_cast<int>(options->threads),
-                                                     .seconds = options->seconds};
-                    return run_on(parse_cluster(options->cluster), &arguments.count,
-                                  &arguments.words,
-                                  [&](Cluster& cluster) { bench_protocol(cluster, bench); });
-                });
+    auto& command = add_command(
+        group, commands, "protocol",
+        "steps with a protocol against steps of each rank alone (under mpiexec)", std::move(table),
+        [options](Arguments& arguments) {
+            const BenchProtocolOptions bench{.model = options->model,
+                                             .protocol = options->protocol,
+                                             .batch = static_cast<int>(options->batch),
+                                             .threads = static_cast<int>(options->threads),
+                                             .seconds = options->seconds};
+            return run_on(parse_cluster(options->cluster), &arguments.count, &arguments.words,
+                          [&](Cluster& cluster) { bench_protocol(cluster, bench); });
+        });
+    command.starts_mpi = true;
 }
 
 }  // namespace

@@ -24,9 +24,13 @@ Command& add_command(CLI::App& parent, Commands& commands, const std::string& na
 
 void add_config_file(Command& command) {
     command.app
-        ->add_option("--config", command.config_file,
-                     "TOML file of options, KEY = VALUE; the command line wins")
+        ->add_option_function<std::string>(
+            "--config", [&command](const std::string& file) { command.config_file = file; },
+            "TOML file of options, KEY = VALUE; the command line wins")
         ->type_name("FILE");
+    command.app->footer(
+        "--option TYPE=VALUE: VALUE if it is not given. All options, the required ones too, may "
+        "stand in the --config file.");
 }
 
 CLI::App& add_group(CLI::App& parent, const std::string& name, const std::string& help) {

@@ -19,8 +19,9 @@ struct Arguments {
 struct Command {
     CLI::App* app = nullptr;
     OptionTable options;
-    std::string config_file;             ///< --config
-    std::function<int(Arguments&)> run;  ///< returns the exit code
+    std::optional<std::string> config_file;  ///< --config
+    std::function<int(Arguments&)> run;      ///< returns the exit code
+    bool starts_mpi = false;
 };
 
 /// The parser keeps addresses of its elements.

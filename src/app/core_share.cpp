@@ -44,6 +44,10 @@ bool overlap(const std::vector<unsigned>& a, const std::vector<unsigned>& b) {
 
 }  // namespace
 
+int usable_core_count() {
+    return std::max(1, static_cast<int>(usable_cores().size()));
+}
+
 CoreShare share_cores(Cluster& cluster) {
     constexpr int root = 0;
     std::vector<unsigned> mine;

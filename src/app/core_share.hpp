@@ -11,6 +11,9 @@ struct CoreShare {
     int threads() const { return cores > ranks ? cores / ranks : 1; }
 };
 
+/// Of this process; hardware threads of one core counted once.
+int usable_core_count();
+
 /// Collective.
 CoreShare share_cores(Cluster& cluster);
 

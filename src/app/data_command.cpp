@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "data/import.hpp"
 #include "data/inspect.hpp"
+#include "output.hpp"
 
 namespace wasp {
 
@@ -17,7 +18,7 @@ namespace {
 constexpr auto out_help = "the data file to make (HDF5); an existing one is refused";
 
 int show(const std::string& text) {
-    fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+    say(text.ends_with('\n') ? text : text + '\n');
     return 0;
 }
 

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "base/error.hpp"
@@ -9,6 +7,7 @@
 #include "core_share.hpp"
 #include "data/dataset.hpp"
 #include "model_io.hpp"
+#include "output.hpp"
 #include "report/model_file.hpp"
 #include "scorer.hpp"
 #include "tensor/vector_ops.hpp"
@@ -66,7 +65,7 @@ void evaluate(Cluster& cluster, const EvalOptions& options) {
     REQUIRE(split.size() > 0, "'{}' has no {} images", options.data,
             options.training_images ? "training" : "test");
     Scorer scorer(*model, dataset, split, static_cast<std::size_t>(options.batch));
-    fmt::print("{}", Confusion(*model, scorer).text());
+    say(Confusion(*model, scorer).text());
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "command.hpp"
 #include "nn/model.hpp"
+#include "output.hpp"
 #include "protocols/protocol.hpp"
 
 namespace wasp {
@@ -11,7 +12,7 @@ namespace {
 void add(CLI::App& group, Commands& commands, const std::string& name, const std::string& help,
          std::string (*text)()) {
     add_command(group, commands, name, help, {}, [text](Arguments& /*arguments*/) {
-        fmt::print("{}", text());
+        say(text());
         return 0;
     });
 }
@@ -19,7 +20,15 @@ void add(CLI::App& group, Commands& commands, const std::string& name, const std
 }  // namespace
 
 void add_help_commands(CLI::App& program, Commands& commands) {
-    auto& group = add_group(program, "help", "what --protocol and --model can be");
+    const auto others = program.get_subcommands([](const CLI::App*) { return true; });
+    auto& group =
+        add_group(program, "help", "of a command, and what --protocol and --model can be");
+    for (const auto* command : others)
+        add_command(group, commands, command->get_name(), command->get_description(), {},
+                    [command](Arguments& /*arguments*/) {
+                        say(command->help("wasp"));
+                        return 0;
+                    });
     add(group, commands, "protocols", "names, keys, rules and sources", protocol_help);
     add(group, commands, "models", "names, sizes and what they are", model_help);
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "output.hpp"
 #include "report/tables.hpp"
 
 namespace wasp {
@@ -27,7 +28,7 @@ void Journal::say_checkpoint(std::int64_t step, double seconds) {
 }
 
 void Journal::write(const Recorder& recorder) {
-    results_.ranks = {recorder.row()};
+    results_.ranks.at(row_) = recorder.row();
     file_.write(results_);
     since_write_.lap();
 }
@@ -47,7 +48,7 @@ void Journal::write_failed() noexcept {
 
 void Journal::print_end() {
     progress_.reset();  // its line is taken back
-    fmt::print("{}", final_report(results_, file_.path()));
+    say(final_report(results_, file_.path()) + "\n");
 }
 
 }  // namespace wasp

@@ -4,6 +4,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/train_config.hpp"
 #include "base/stopwatch.hpp"
@@ -17,6 +19,12 @@ class Journal {
 public:
     /// Takes the name of the results file.   Error: as ResultsFile().
     explicit Journal(const TrainConfig& config);
+
+    /// ranks: what is known of each before the first step. row: the writer's.
+    void introduce(std::vector<RankRow> ranks, int row) {
+        results_.ranks = std::move(ranks);
+        row_ = static_cast<std::size_t>(row);
+    }
 
     Results& results() { return results_; }
     const std::filesystem::path& path() const { return file_.path(); }
@@ -40,6 +48,9 @@ public:
     /// As write("failed"), without an error of its own.
     void write_failed() noexcept;
 
+    /// A line that the user gets in any case.
+    void note(std::string_view line) { progress_->conclude(line); }
+
     /// The table and the RESULT line.
     void print_end();
 
@@ -52,6 +63,7 @@ private:
     Results results_;
     std::optional<ProgressDisplay> progress_;
     Stopwatch since_write_;
+    std::size_t row_ = 0;  // the writer's, among the ranks
 };
 
 }  // namespace wasp

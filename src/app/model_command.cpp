@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "command.hpp"
 #include "nn/model.hpp"
+#include "output.hpp"
 #include "report/tables.hpp"
 
 namespace wasp {
@@ -12,7 +11,7 @@ void add_model_commands(CLI::App& program, Commands& commands) {
     auto& group = add_group(program, "model", "the networks, and trained models");
     add_command(group, commands, "list", "names, sizes and what they are", {},
                 [](Arguments& /*arguments*/) {
-                    fmt::print("{}", model_help());
+                    say(model_help());
                     return 0;
                 });
     const auto file = std::make_shared<std::string>();
@@ -21,7 +20,7 @@ void add_model_commands(CLI::App& program, Commands& commands) {
     table.required();
     add_command(group, commands, "show", "the tensors of a model file", std::move(table),
                 [file](Arguments& /*arguments*/) {
-                    fmt::print("{}", show_model(*file));
+                    say(show_model(*file));
                     return 0;
                 });
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "base/text_file.hpp"
 #include "option_table.hpp"
 
 namespace wasp {
@@ -70,14 +71,26 @@ OptionTable::Row& OptionTable::row_of(std::string_view key) {
     throw Error(ExitCode::usage, unknown_name("option", key, known));
 }
 
+void OptionTable::overrule_alternatives() {
+    const auto is_one = [this](const Row& row) {
+        return std::ranges::find(alternatives_, row.name) != alternatives_.end();
+    };
+    const bool given =
+        std::ranges::any_of(rows_, [&](const Row& row) { return row.given && is_one(row); });
+    for (Row& row : rows_) row.given = row.given || (given && is_one(row));
+}
+
 void OptionTable::read_toml(const std::filesystem::path& path) {
+    constexpr std::size_t most = 1 << 20;
+    const std::string content = read_text_file(path, most);
     toml::table file;
     try {
-        file = toml::parse_file(path.string());
+        file = toml::parse(content);
     } catch (const toml::parse_error& error) {
         throw Error(ExitCode::usage, fmt::format("{}, line {}: {}", path.string(),
                                                  error.source().begin.line, error.description()));
     }
+    overrule_alternatives();
     for (const auto& [key, node] : file) {
         try {
             Row& row = row_of(key.str());

@@ -14,8 +14,9 @@ namespace wasp {
 namespace {
 
 template <class Number>
-std::string in_words(const Range<Number>& range) {
-    const bool limited = range.high < Range<Number>::unlimited;
+std::string in_words(const Range<Number>& range, const std::optional<Number>& refused) {
+    const bool too_low = refused && *refused <= range.low;
+    const bool limited = range.high < Range<Number>::unlimited || !too_low;
     if (range.open)
         return fmt::format("above {}{}", range.low,
                            limited ? fmt::format(" and at most {}", range.high) : "");
@@ -26,6 +27,11 @@ std::string in_words(const Range<Number>& range) {
 template <class Number>
 bool contains(const Range<Number>& range, Number value) {
     return (range.open ? value > range.low : value >= range.low) && value <= range.high;
+}
+
+std::string not_empty(std::string_view text) {
+    REQUIRE(!text.empty(), "must not be empty");
+    return std::string(text);
 }
 
 /// A default as --help shows it.
@@ -41,13 +47,14 @@ std::string plain(const Attribute& value) {
 std::int64_t OptionTable::read(std::string_view text, WholeRange range) {
     const auto value = parse_whole(text);
     REQUIRE(value && contains(range, *value), "'{}' must be a whole number {}", text,
-            in_words(range));
+            in_words(range, value));
     return *value;
 }
 
 double OptionTable::read(std::string_view text, const NumberRange& range) {
     const auto value = parse_number(text);
-    REQUIRE(value && contains(range, *value), "'{}' must be a number {}", text, in_words(range));
+    REQUIRE(value && contains(range, *value), "'{}' must be a number {}", text,
+            in_words(range, value));
     return *value;
 }
 
@@ -79,8 +86,8 @@ void OptionTable::assign(Row& row, std::string_view name, std::string_view text)
 void OptionTable::text(std::string_view name, std::string& value, std::string_view meta,
                        std::string_view help) {
     parsed(
-        name, meta, [&value](std::string_view text) { value = text; }, [&value] { return value; },
-        help);
+        name, meta, [&value](std::string_view text) { value = not_empty(text); },
+        [&value] { return value; }, help);
 }
 
 void OptionTable::parsed(std::string_view name, std::string_view meta,
@@ -101,13 +108,15 @@ void OptionTable::flag(std::string_view name, bool& value, std::string_view help
 
 void OptionTable::positional(std::string_view name, std::string& value, std::string_view help) {
     add({OptionKind::positional, std::string(name), "", std::string(help),
-         [&value](std::string_view text) { value = text; }, [&value] { return attribute(value); }});
+         [&value](std::string_view text) { value = not_empty(text); },
+         [&value] { return attribute(value); }});
 }
 
 void OptionTable::positional(std::string_view name, std::vector<std::string>& values,
                              std::string_view help) {
-    add({OptionKind::positional, std::string(name), "", std::string(help), nullptr, nullptr,
-         &values});
+    add({OptionKind::positional, std::string(name), "", std::string(help),
+         [&values](std::string_view text) { values.push_back(not_empty(text)); }, nullptr});
+    rows_.back().many = true;
 }
 
 std::string OptionTable::given_name(const Row& row) {
@@ -119,6 +128,7 @@ void OptionTable::add_to(CLI::App& app) {
         CLI::Option* option =
             row.kind == OptionKind::flag ? add_flag(app, row) : add_option(app, row);
         option->group(row.heading);
+        if (row.required) option->description(row.help + " (required)");
     }
 }
 
@@ -130,21 +140,23 @@ CLI::Option* OptionTable::add_flag(CLI::App& app, Row& row) {
 }
 
 CLI::Option* OptionTable::add_option(CLI::App& app, Row& row) {
-    const bool many = row.list != nullptr;
+    const bool many = row.many;
     auto* option = app.add_option(
         given_name(row),
-        [&row, many](const CLI::results_t& words) {
-            if (many)
-                *row.list = words;
-            else
-                assign(row, given_name(row), words.back());
-            return row.given = true;
+        [&row](const CLI::results_t& words) {
+            const auto name = given_name(row);
+            REQUIRE(row.many || words.size() == 1, "{} is given {} times", name, words.size());
+            for (const auto& word : words) {
+                REQUIRE(!word.starts_with("--"), "{} needs a value, and {} is an option", name,
+                        word);
+                assign(row, name, word);
+            }
+            return true;
         },
         row.help);
     option->type_name(row.meta);
     option->expected(1, many ? CLI::detail::expected_max_vector_size : 1)->allow_extra_args(many);
-    option->multi_option_policy(many ? CLI::MultiOptionPolicy::TakeAll
-                                     : CLI::MultiOptionPolicy::Throw);
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (const auto value = row.get ? row.get() : std::nullopt) option->default_str(plain(*value));
     return option;
 }

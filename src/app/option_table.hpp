@@ -94,6 +94,10 @@ public:
     /// The row added last must be given.
     void required() { rows_.back().required = true; }
 
+    /// These options say the same in different ways: one on the command line replaces all of a
+    /// file.
+    void alternatives(std::vector<std::string_view> names) { alternatives_ = std::move(names); }
+
     void add_to(CLI::App& app);
 
     /// Set what the command line did not.
@@ -115,9 +119,9 @@ private:
         std::string name, meta, help;
         std::function<void(std::string_view)> set;
         std::function<std::optional<Attribute>()> get;
-        std::vector<std::string>* list = nullptr;  // of a positional that takes more than one
         std::string heading = {};
         bool required = false, given = false;
+        bool many = false;  // a positional that may be given more than once
     };
 
     void add(Row row);
@@ -127,6 +131,7 @@ private:
     static CLI::Option* add_flag(CLI::App& app, Row& row);
     static CLI::Option* add_option(CLI::App& app, Row& row);
     Row& row_of(std::string_view key);
+    void overrule_alternatives();
 
     static std::int64_t read(std::string_view text, WholeRange range);
     static double read(std::string_view text, const NumberRange& range);
@@ -144,6 +149,7 @@ private:
 
     std::string heading_ = "Options";
     std::vector<Row> rows_;
+    std::vector<std::string_view> alternatives_;
 };
 
 }  // namespace wasp

@@ -4,22 +4,24 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <exception>
-#include <new>
 
 #include "base/error.hpp"
+#include "base/failure.hpp"
 #include "base/nearest.hpp"
+#include "cluster/ending.hpp"
 #include "command.hpp"
 #include "launcher.hpp"
+#include "output.hpp"
 #include "report/provenance.hpp"
+#include "signals.hpp"
 
 namespace wasp {
 
 namespace {
 
-/// What every process of a job has to say is said by one.
-void say_once(std::FILE* out, std::string_view text) {
-    if (launched_rank() == 0) fmt::print(out, "{}", text);
+/// Help, which every process of a job has to say, is said by one.
+void say_once(std::string_view text) {
+    if (launched_rank() == 0) say(text);
 }
 
 std::string program_version() {
@@ -47,15 +49,21 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
         known.clear();
         for (const auto* row : app.get_options()) known.push_back(row->get_name());
     }
-    const std::vector<std::string_view> views(known.begin(), known.end());
-    const auto guess = nearest(word, views);
-    throw Error(ExitCode::usage,
-                fmt::format("unknown {} '{}'{}; see `{} --help`",
-                            option          ? "option"
-                            : known.empty() ? "argument"
-                                            : "command",
-                            word, guess.empty() ? "" : fmt::format(" (did you mean '{}'?)", guess),
-                            path_of(app)));
+    const auto without_dashes = [](std::string_view name) {
+        return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    };
+    std::vector<std::string_view> views;
+    for (const auto& name : known) views.push_back(without_dashes(name));
+    const auto guess = nearest(without_dashes(word), views);
+    throw Error(ExitCode::usage, fmt::format("unknown {} '{}'{}; see `{} --help`",
+                                             option          ? "option"
+                                             : known.empty() ? "argument"
+                                                             : "command",
+                                             word,
+                                             guess.empty() ? ""
+                                                           : fmt::format(" (did you mean '{}{}'?)",
+                                                                         option ? "--" : "", guess),
+                                             path_of(app)));
 }
 
 /// The command that was named, completely understood.
@@ -81,47 +89,73 @@ int run(CLI::App& program, Commands& commands, Arguments arguments) {
     try {
         program.parse(arguments.count, arguments.words);
     } catch (const CLI::CallForHelp&) {
-        say_once(stdout, program.help());
+        say_once(program.help());
         return 0;
     } catch (const CLI::CallForVersion&) {
-        say_once(stdout, program_version() + "\n");
+        say_once(program_version() + "\n");
         return 0;
+    } catch (const CLI::ArgumentMismatch& error) {
+        const std::string text = error.what();  // "--lr: 1 required X missing"
+        throw Error(ExitCode::usage,
+                    fmt::format("{} needs a value", text.substr(0, text.find(": "))));
     } catch (const CLI::ParseError& error) {
         throw Error(ExitCode::usage, error.what());
     }
     Command& command = chosen(program, commands);
-    if (!command.config_file.empty()) command.options.read_toml(command.config_file);
+    if (command.config_file) command.options.read_toml(*command.config_file);
     command.options.check_complete();
     return command.run(arguments);
 }
 
-int report(int code, std::string_view message) {
-    say_once(stderr, fmt::format("wasp: error: {}\n", message));
-    return code;
+/// Whether the words name a command without MPI, which no other process waits for.
+bool stands_alone(const CLI::App& program, const Commands& commands, const Arguments& arguments) {
+    const CLI::App* named = &program;
+    for (int i = 1; i < arguments.count; ++i) {
+        const auto below = named->get_subcommands(
+            [&](const CLI::App* app) { return app->get_name() == arguments.words[i]; });
+        if (below.empty()) break;
+        named = below.front();
+    }
+    const auto is_named = [named](const CLI::App* app) {
+        while (app != nullptr && app != named) app = app->get_parent();
+        return app != nullptr;
+    };
+    return std::ranges::none_of(commands, [&](const Command& command) {
+        return command.starts_mpi && is_named(command.app);
+    });
+}
+
+int report(const Error& error) {
+    fmt::print(stderr, "wasp: error: {}\n", error.what());
+    return static_cast<int>(error.code());
 }
 
 }  // namespace
 
 int run_program(int argc, char** argv) {
-    try {
-        Commands commands;
-        CLI::App program{"WASP: distributed training of deep networks with MPI and OpenMP", "wasp"};
-        program.allow_extras()->require_subcommand(0, 1)->set_version_flag("--version", "");
-        add_train_command(program, commands);
-        add_eval_command(program, commands);
-        add_data_commands(program, commands);
-        add_results_commands(program, commands);
-        add_model_commands(program, commands);
-        add_bench_commands(program, commands);
-        add_help_commands(program, commands);
-        return run(program, commands, {argc, argv});
-    } catch (const Error& error) {
-        return report(static_cast<int>(error.code()), error.what());
-    } catch (const std::bad_alloc&) {
-        return report(static_cast<int>(ExitCode::fault), "out of memory");
-    } catch (const std::exception& error) {
-        return report(static_cast<int>(ExitCode::fault), error.what());
-    }
+    expect_limits();
+    Arguments arguments{argc, argv};
+    Commands commands;
+    CLI::App program{"WASP: distributed training of deep networks with MPI and OpenMP", "wasp"};
+    program.allow_extras()->require_subcommand(0, 1)->set_version_flag("--version", "");
+    add_train_command(program, commands);
+    add_eval_command(program, commands);
+    add_data_commands(program, commands);
+    add_results_commands(program, commands);
+    add_model_commands(program, commands);
+    add_bench_commands(program, commands);
+    add_help_commands(program, commands);
+
+    int code = 0;
+    const auto failure = failure_of([&] {
+        code = run(program, commands, arguments);
+        if (code == 0) check_output();
+    });
+    if (!failure) return code;
+    const bool others_wait =
+        launched_ranks() > 1 && !mpi_was_started() && !stands_alone(program, commands, arguments);
+    return others_wait ? fail_on_mpi(&arguments.count, &arguments.words, *failure)
+                       : report(*failure);
 }
 
 }  // namespace wasp

@@ -9,7 +9,7 @@ namespace {
 /// The fields of a row, in one order for both directions.
 template <class Row, class Visit>
 void for_each_field(Row& row, Visit visit) {
-    visit(row.host);
+    visit(row.host), visit(row.cpus);
     visit(row.node), visit(row.socket), visit(row.threads);
     visit(row.samples), visit(row.updates), visit(row.weight_sum);
     visit(row.compute), visit(row.pull), visit(row.push), visit(row.wait);

@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "command.hpp"
+#include "output.hpp"
 #include "report/tables.hpp"
 
 namespace wasp {
@@ -21,7 +20,7 @@ void add(CLI::App& group, Commands& commands, const std::string& name, const std
     add_command(group, commands, name, help, std::move(table),
                 [files, as_text](Arguments& /*arguments*/) {
                     const std::vector<std::filesystem::path> paths(files->begin(), files->end());
-                    fmt::print("{}", as_text(paths));
+                    say(as_text(paths));
                     return 0;
                 });
 }

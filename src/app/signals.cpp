@@ -18,13 +18,27 @@ void note(int signal) {
     if (received.exchange(signal) != 0) _exit(static_cast<int>(ExitCode::stopped));
 }
 
+void ignore(int signal) {
+    struct sigaction action = {};
+    action.sa_handler = SIG_IGN;
+    sigaction(signal, &action, nullptr);
+}
+
 }  // namespace
+
+void expect_limits() {
+    ignore(SIGXFSZ);
+}
+
+void outlive_terminal() {
+    ignore(SIGPIPE);
+}
 
 void catch_stop_signals() {
     struct sigaction action = {};
     action.sa_handler = note;
     sigemptyset(&action.sa_mask);
-    for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) sigaction(signal, &action, nullptr);
+    for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
 int stop_signal() {
@@ -37,6 +51,8 @@ std::string_view signal_name(int signal) {
             return "SIGTERM";
         case SIGINT:
             return "SIGINT";
+        case SIGHUP:
+            return "SIGHUP";
         default:
             return "SIGUSR1";
     }

@@ -1,10 +1,18 @@
-/// SIGTERM, SIGINT and SIGUSR1 ask a run to stop; the second one ends the process at once.
+/// SIGTERM, SIGINT, SIGHUP and SIGUSR1 ask a run to stop; the second one ends the process at once.
 #pragma once
 
 #include <string_view>
 
 namespace wasp {
 
+/// At the start of the program: a file that grows beyond its limit fails as on a full disk, instead
+/// of ending the program.
+void expect_limits();
+
+/// Before the run starts. Who reads the output may leave: the run goes on.
+void outlive_terminal();
+
+/// After MPI started.
 void catch_stop_signals();
 
 /// The signal that came; 0: none.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -40,7 +41,11 @@ void check_files(const TrainConfig& config) {
         check_can_create(config.out, "--out");
         check_no_checkpoints(config);
     }
-    if (!config.save_model.empty()) check_can_create(config.save_model, "--save-model");
+    if (!config.save_model.empty()) {
+        check_folder(config.save_model, "--save-model");
+        if (config.resume.empty() && !config.unique)
+            check_can_create(config.save_model, "--save-model");
+    }
     if (!config.record_schedule.empty())
         check_can_create(config.record_schedule, "--record-schedule");
 }
@@ -131,6 +136,14 @@ RankRow place_of(const Run& run) {
     return row;
 }
 
+/// The line of `text` that `place` is in.
+std::string line_around(const std::string& text, std::string::const_iterator place) {
+    const auto at = std::min(static_cast<std::size_t>(place - text.begin()), text.size() - 1);
+    const auto before = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
+    const auto begin = before == std::string::npos ? 0 : before + 1;
+    return text.substr(begin, text.find('\n', at) - begin);
+}
+
 /// Every option with the value used, and what makes the same run again.
 Attributes describe(TrainConfig config, std::string_view command_line) {
     const auto table = train_options(config);
@@ -138,6 +151,24 @@ Attributes describe(TrainConfig config, std::string_view command_line) {
     attributes["toml"] = table.toml();
     attributes["command_line"] = std::string(command_line);
     return attributes;
+}
+
+/// Collective.   Error: two ranks were given different options, which names one of them.
+void check_same_options(Cluster& cluster, const TrainConfig& given) {
+    TrainConfig config = given;
+    config.threads.reset();  // nodes may differ
+    const std::string mine = train_options(config).toml();
+    const auto texts = cluster.gather(std::as_bytes(std::span(mine)), 0);
+    collectively(cluster, [&] {
+        for (std::size_t rank = 1; rank < texts.size(); ++rank) {
+            const std::string theirs(reinterpret_cast<const char*>(texts[rank].data()),
+                                     texts[rank].size());
+            const auto [here, there] = std::ranges::mismatch(mine, theirs);
+            if (here == mine.end() && there == theirs.end()) continue;
+            REQUIRE(false, "all ranks need the same options: rank 0 has '{}', rank {} has '{}'",
+                    line_around(mine, here), rank, line_around(theirs, there));
+        }
+    });
 }
 
 /// Collective. On the first worker's rank: the journal, with what is known before the first step.
@@ -157,11 +188,25 @@ std::unique_ptr<Journal> open_journal(const Run& run, const RankRow& place,
         Results& results = journal->results();
         results.config = describe(run.config, command_line);
         results.provenance = provenance(facts);
-        results.ranks = facts.ranks;
+        journal->introduce(facts.ranks, run.cluster.rank());
         results.record_every = *run.config.record_every;
         journal->write("running");
+        const auto idle = run.team.workers - run.images_per_epoch();
+        if (idle > 0)
+            journal->note(
+                fmt::format("{} of {} workers have no images to train on", idle, run.team.workers));
     });
     return journal;
+}
+
+/// Under the next free name: the one that was asked for may be taken by now, or with --unique. A
+/// run that goes on replaces what it left when it was stopped.
+void save_model(const Run& run, Journal& journal) {
+    const auto& wanted = run.config.save_model;
+    if (!run.config.resume.empty())  // a stopped run may have left one
+        return write_model_file(wanted, as_file(run.model, run.dataset));
+    const auto saved = create_model_file(wanted, as_file(run.model, run.dataset)).string();
+    if (saved != wanted) journal.note(fmt::format("{} is taken: the model is {}", wanted, saved));
 }
 
 /// Collective. Train, evaluate what was put off, and write everything.
@@ -210,8 +255,7 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
         if (journal == nullptr) return;
         journal->results().curve = std::move(curve);
         journal->results().models = models.rows;
-        if (last && !run.config.save_model.empty())
-            write_model_file(run.config.save_model, as_file(run.model, run.dataset));
+        if (last && !run.config.save_model.empty()) save_model(run, *journal);
         write({{"evaluation_seconds", watch.seconds() + evaluations.inline_seconds()},
                {"chosen_model", models.chosen},
                {"disagreement", models.disagreement},
@@ -227,6 +271,7 @@ void train(Cluster& ranks, const TrainConfig& given, std::string_view command_li
     ranks.set_stall_seconds(given.stall_timeout);
     RestorableCluster cluster(ranks);
     catch_stop_signals();
+    check_same_options(cluster, given);
     TrainConfig config = given;
     ProtocolFacts facts;
     Team team;
@@ -239,7 +284,8 @@ void train(Cluster& ranks, const TrainConfig& given, std::string_view command_li
     use_threads(static_cast<int>(*config.threads));
 
     std::optional<Schedule> replay;
-    if (!config.replay.empty()) replay = read_schedule(cluster, config.replay, config.protocol);
+    if (!config.replay.empty())
+        replay = read_schedule(cluster, config.replay, config.protocol, length_in_words(config));
     const Dataset dataset = load_dataset(config.data, cluster);
     Holdout holdout;
     collectively(cluster, [&] { holdout = complete(config, facts, team, dataset); });

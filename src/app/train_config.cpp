@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/spec.hpp"
 #include "cluster_choice.hpp"
+#include "out_folder.hpp"
 #include "protocols/learning_rate.hpp"
 #include "protocols/protocol.hpp"
 #include "straggler.hpp"
@@ -88,7 +89,8 @@ Interval parse_interval(std::string_view text) {
             "'{}' must be N, Nepochs, Nupdates, Nseconds, Nmin or Nh with N above 0", text);
     if (unit.empty()) return {*count, Interval::Unit::epochs};
     for (const auto& known : unit_names)
-        if (unit == known.name) return {*count * known.times, known.unit};
+        if (unit == known.name || fmt::format("{}s", unit) == known.name)
+            return {*count * known.times, known.unit};
     throw Error(ExitCode::usage,
                 fmt::format("'{}': the unit must be epochs, updates, seconds, min or h", text));
 }
@@ -108,8 +110,9 @@ void check(const TrainConfig& config) {
     check_method(config, facts);
     check_experiment(config, facts);
     check_evaluation(config);
-    REQUIRE(config.save_model.empty() || config.save_model != config.out,
-            "--out and --save-model are the same file '{}'", config.out);
+    check_differ({{"--out", config.out},
+                  {"--save-model", config.save_model},
+                  {"--record-schedule", config.record_schedule}});
     static_cast<void>(parse_cluster(config.cluster));
 }
 

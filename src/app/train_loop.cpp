@@ -119,8 +119,8 @@ void TrainLoop::in_turn(Work work) {
 }
 
 Schedule TrainLoop::schedule(int root) {
-    return gather_schedule(run_.cluster, run_.config.protocol, recorder_.steps(),
-                           turns_->my_turns(), root);
+    return gather_schedule(run_.cluster, run_.config.protocol, length_in_words(run_.config),
+                           recorder_.steps(), turns_->my_turns(), root);
 }
 
 Ending TrainLoop::train() {

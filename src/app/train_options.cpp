@@ -1,5 +1,13 @@
 #include "train_options.hpp"
 
+#include <limits>
+
+#include "base/error.hpp"
+#include "cluster_choice.hpp"
+#include "protocols/learning_rate.hpp"
+#include "protocols/protocol.hpp"
+#include "straggler.hpp"
+
 namespace wasp {
 
 namespace {
@@ -8,13 +16,28 @@ constexpr NumberRange fraction{0, 1};
 constexpr NumberRange positive{0, NumberRange::unlimited, true};
 constexpr WholeRange natural{1};
 
+/// Text that must make sense to `verify`, which throws otherwise.
+void checked_text(OptionTable& table, std::string_view name, std::string& value,
+                  std::string_view meta, void (*verify)(std::string_view), std::string_view help) {
+    table.parsed(
+        name, meta,
+        [&value, verify](std::string_view text) {
+            REQUIRE(!text.empty(), "must not be empty");
+            verify(text);
+            value = text;
+        },
+        [&value] { return value; }, help);
+}
+
 void add_what(OptionTable& table, TrainConfig& config) {
     table.heading("What is trained");
     table.text("data", config.data, "FILE", "images and labels: an HDF5 file (see `wasp data`)");
     table.required();
-    table.text("model", config.model, "NAME", "see `wasp help models`");
-    table.text("protocol", config.protocol, "SPEC",
-               "NAME or NAME:KEY=VALUE,…; see `wasp help protocols`");
+    checked_text(table, "model", config.model, "NAME", check_model_name, "see `wasp help models`");
+    checked_text(
+        table, "protocol", config.protocol, "SPEC",
+        [](std::string_view text) { static_cast<void>(protocol_facts(text)); },
+        "NAME or NAME:KEY=VALUE,…; see `wasp help protocols`");
     table.text("init", config.init, "FILE", "start from the weights of this model file");
     table.choice<Initialisation>(
         "initialisation", config.initialisation,
@@ -28,6 +51,7 @@ void add_length(OptionTable& table, TrainConfig& config) {
     table.whole("epochs", config.epochs, natural, "passes of each worker over its shard");
     table.whole("updates", config.updates, natural, "gradients of all workers together");
     table.whole("samples", config.samples, natural, "images of all workers together");
+    table.alternatives({"epochs", "updates", "samples"});
     table.number("max-loss", config.max_loss, {0, std::numeric_limits<double>::infinity(), true},
                  "a mini-batch loss above it counts as divergence (exit code 3)");
 }
@@ -36,8 +60,10 @@ void add_method(OptionTable& table, TrainConfig& config) {
     table.heading("Method");
     table.whole("batch", config.batch, {1, 1 << 20}, "images of a mini-batch, per worker");
     table.number("lr", config.learning_rate, {0}, "learning rate");
-    table.text("lr-schedule", config.schedule, "SPEC",
-               "constant, step:every=E,factor=F, cosine[:floor=X] or poly[:power=P]");
+    checked_text(
+        table, "lr-schedule", config.schedule, "SPEC",
+        [](std::string_view text) { static_cast<void>(LearningRate(text, 1, 0, 1)); },
+        "constant, step:every=E,factor=F, cosine[:floor=X] or poly[:power=P]");
     table.choice<RateScale>("lr-scale", config.rate_scale,
                             {{"none", RateScale::none},
                              {"mean", RateScale::mean},
@@ -120,9 +146,13 @@ void add_checkpoints(OptionTable& table, TrainConfig& config) {
 
 void add_experiment(OptionTable& table, TrainConfig& config) {
     table.heading("Experiments");
-    table.text("straggler", config.straggler, "SPEC",
-               "slow down rank=R,slow=F[,from=STEP], node=N,slow=F[,from=STEP] or "
-               "random,probability=P,slow=F[,seed=S]");
+    checked_text(
+        table, "straggler", config.straggler, "SPEC",
+        [](std::string_view text) {
+            static_cast<void>(Straggler(std::string(text), {}, std::numeric_limits<int>::max()));
+        },
+        "slow down rank=R,slow=F[,from=STEP], node=N,slow=F[,from=STEP] or "
+        "random,probability=P,slow=F[,seed=S]");
     table.text("record-schedule", config.record_schedule, "FILE",
                "write the order in which workers pushed and pulled; they take turns for it");
     table.text("replay", config.replay, "FILE",
@@ -131,8 +161,10 @@ void add_experiment(OptionTable& table, TrainConfig& config) {
 
 void add_machine(OptionTable& table, TrainConfig& config) {
     table.heading("Machine");
-    table.text("cluster", config.cluster, "mpi|threads:N",
-               "ranks are MPI processes, or N threads of this one");
+    checked_text(
+        table, "cluster", config.cluster, "mpi|threads:N",
+        [](std::string_view text) { static_cast<void>(parse_cluster(text)); },
+        "ranks are MPI processes, or N threads of this one");
     table.whole("threads", config.threads, {1, 4096},
                 "of each rank; if not given, its share of the node's cores");
     table.choice<Precision>("precision", config.precision,

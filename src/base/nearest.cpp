@@ -49,7 +49,9 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
 std::string unknown_name(std::string_view kind, std::string_view name,
                          std::span<const std::string_view> known) {
     const auto guess = nearest(name, known);
-    return fmt::format("unknown {} '{}'{}; known: {}", kind, name,
+    constexpr std::size_t enough = 60;  // letters of a name that may be anything
+    return fmt::format("unknown {} '{}{}'{}; known: {}", kind, name.substr(0, enough),
+                       name.size() > enough ? "…" : "",
                        guess.empty() ? "" : fmt::format(", did you mean '{}'?", guess),
                        fmt::join(known, ", "));
 }

@@ -68,8 +68,10 @@ double Spec::number(std::string_view key, double fallback, double low, double hi
     const auto given = take(key);
     if (!given) return fallback;
     const auto value = parse_number(*given);
-    REQUIRE(value && *value >= low && *value <= high, "{}='{}' must be a number from {} to {}",
-            where(key), *given, low, high);
+    const bool unlimited = high == std::numeric_limits<double>::max();
+    REQUIRE(
+        value && *value >= low && *value <= high, "{}='{}' must be a number {}", where(key), *given,
+        unlimited ? fmt::format("of at least {}", low) : fmt::format("from {} to {}", low, high));
     return *value;
 }
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cstring>
-#include <exception>
-#include <new>
 
 #include "base/error.hpp"
+#include "base/failure.hpp"
 #include "cluster/cluster.hpp"
+#include "cluster/ending.hpp"
 
 namespace wasp {
 
@@ -20,16 +20,8 @@ std::vector<std::byte> pack(const Error& error) {
 }
 
 std::vector<std::byte> outcome_of(const std::function<void()>& work) {
-    try {
-        work();
-        return {};
-    } catch (const Error& error) {
-        return pack(error);
-    } catch (const std::bad_alloc&) {
-        return pack(Error(ExitCode::fault, "out of memory"));
-    } catch (const std::exception& error) {
-        return pack(Error(ExitCode::fault, error.what()));
-    }
+    const auto failure = failure_of(work);
+    return failure ? pack(*failure) : std::vector<std::byte>();
 }
 
 }  // namespace
@@ -84,7 +76,7 @@ void collectively(Cluster& cluster, const std::function<void()>& work) {
     worst.resize(size);
     cluster.broadcast(worst, judge);
     const auto code = static_cast<ExitCode>(worst[0]);
-    throw Error(code, std::string(reinterpret_cast<const char*>(worst.data() + 1), size - 1));
+    throw SharedError(code, std::string(reinterpret_cast<const char*>(worst.data() + 1), size - 1));
 }
 
 }  // namespace wasp

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/stopwatch.hpp"
+#include "cluster/ending.hpp"
 #include "mpi_check.hpp"
 #include "mpi_memory.hpp"
 #include "mpi_nodes.hpp"
@@ -38,7 +39,10 @@ public:
     void poll() override;
     void yield(double waited_seconds) override;
     double seconds() const override { return clock_.seconds(); }
-    void check_alive() override { neighbours_.check(seconds(), place_.host); }
+    void check_alive() override {
+        if (team_ && team_->any_failed()) throw OtherRankFailed();
+        neighbours_.check(seconds(), place_.host);
+    }
 
     bool on_this_node(int rank) const {
         return number_on_node_[static_cast<std::size_t>(rank)].has_value();

@@ -6,14 +6,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
-#include <new>
 #include <optional>
 #include <string_view>
 #include <thread>
 
 #include "base/error.hpp"
+#include "base/failure.hpp"
 #include "base/stopwatch.hpp"
+#include "cluster/ending.hpp"
 #include "mpi_cluster.hpp"
 #include "tensor/vector_ops.hpp"
 
@@ -22,20 +22,6 @@ namespace wasp {
 namespace {
 
 constexpr const char* silent = "";  // the message of an error that another rank reports
-
-/// How `work` failed; empty when it did not.
-std::optional<Error> failure_of(const std::function<void()>& work) {
-    try {
-        work();
-        return {};
-    } catch (const Error& error) {
-        return error;
-    } catch (const std::bad_alloc&) {
-        return Error(ExitCode::fault, "out of memory");
-    } catch (const std::exception& error) {
-        return Error(ExitCode::fault, error.what());
-    }
-}
 
 // A launcher of another kind than our MPI library's starts N jobs of one rank each: all would train
 // alone, and write the same files. The first of them says so.
@@ -81,7 +67,7 @@ public:
         if (failure) {
             const auto hash =
                 static_cast<std::int64_t>(std::hash<std::string_view>()(failure->what()) >> 1U);
-            mine_[key] = failing_key(static_cast<int>(failure->code()));
+            mine_[key] = failing_key(*failure);
             mine_[hash_up] = hash;
             mine_[hash_down] = -hash;
         }
@@ -110,8 +96,12 @@ private:
     // What ranks tell one another; of each the largest counts.
     enum : std::size_t { key, hash_up, hash_down, leftovers, entries };
     static constexpr std::int64_t code_limit = 256;
-    /// The larger, the lower the rank; 0 of one that did not fail.
-    std::int64_t failing_key(int code) const { return (ranks_ - rank_) * code_limit + code; }
+    /// The larger, the lower the rank, and least where another one failed; 0 of one that did not.
+    std::int64_t failing_key(const Error& failure) const {
+        const auto code = static_cast<std::int64_t>(failure.code());
+        const bool own = failure.what() != std::string_view(silent);
+        return (own ? (ranks_ - rank_) * code_limit : 0) + code;
+    }
 
     MPI_Comm comm_ = MPI_COMM_NULL;
     int rank_ = 0, ranks_ = 1;
@@ -147,10 +137,49 @@ void abort_all(int code) {
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 
-int run(const std::function<void(Cluster&)>& body) {
+/// work: makes the cluster, which outlives an error: others may still read its memory.
+int run(const std::function<void(std::unique_ptr<MpiCluster>&)>& work) {
     Farewell farewell;
-    std::unique_ptr<MpiCluster> cluster;  // outlives an error: others may still read its memory
+    std::unique_ptr<MpiCluster> cluster;
+    bool first = true;  // of the ranks of this node that fail
     const auto failure = failure_of([&] {
+        try {
+            work(cluster);
+        } catch (const SharedError&) {
+            throw;
+        } catch (const OtherRankFailed& error) {
+            throw Error(error.code(), silent);
+        } catch (const std::exception&) {
+            first = !cluster || cluster->team().announce_failure();
+            throw;
+        }
+    });
+    const bool together = farewell.meet(failure, cluster && cluster->left_behind());
+    const bool alike = together && farewell.all_failed_alike();
+    if (failure && (alike || first)) report(*failure, alike);
+    std::fflush(nullptr);
+    if (!together || farewell.any_left_behind())
+        abort_all(failure ? static_cast<int>(failure->code()) : farewell.code());
+    return farewell.code();
+}
+
+/// From MPI_Init to MPI_Finalize.
+int with_mpi(int* argc, char*** argv,
+             const std::function<void(std::unique_ptr<MpiCluster>&)>& work) {
+    setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);  // our own message says more
+    int level = 0;
+    mpi_check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
+    mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
+              "MPI_Comm_set_errhandler");
+    const int code = run(work);
+    mpi_check(MPI_Finalize(), "MPI_Finalize");
+    return code;
+}
+
+}  // namespace
+
+int run_on_mpi(int* argc, char*** argv, const std::function<void(Cluster&)>& body) {
+    return with_mpi(argc, argv, [&](std::unique_ptr<MpiCluster>& cluster) {
         int level = 0;
         mpi_check(MPI_Query_thread(&level), "MPI_Query_thread");
         ENSURE(level >= MPI_THREAD_FUNNELED, "MPI offers only thread level {}", level);
@@ -159,25 +188,16 @@ int run(const std::function<void(Cluster&)>& body) {
         cluster = std::make_unique<MpiCluster>();
         body(*cluster);
     });
-    const bool together = farewell.meet(failure, cluster && cluster->left_behind());
-    if (failure) report(*failure, together && farewell.all_failed_alike());
-    std::fflush(nullptr);
-    if (!together || farewell.any_left_behind())
-        abort_all(failure ? static_cast<int>(failure->code()) : farewell.code());
-    return farewell.code();
 }
 
-}  // namespace
+bool mpi_was_started() {
+    int started = 0;
+    MPI_Initialized(&started);
+    return started != 0;
+}
 
-int run_on_mpi(int* argc, char*** argv, const std::function<void(Cluster&)>& body) {
-    setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);  // our own message says more
-    int level = 0;
-    mpi_check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
-    mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
-              "MPI_Comm_set_errhandler");
-    const int code = run(body);
-    mpi_check(MPI_Finalize(), "MPI_Finalize");
-    return code;
+int fail_on_mpi(int* argc, char*** argv, const Error& error) {
+    return with_mpi(argc, argv, [&](std::unique_ptr<MpiCluster>& /*cluster*/) { throw error; });
 }
 
 }  // namespace wasp

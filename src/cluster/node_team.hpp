@@ -41,10 +41,16 @@ public:
     /// On root, each member's bytes; elsewhere empty.
     std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes, int root);
 
+    /// This member failed. True for the first that calls.
+    bool announce_failure() { return !lines_[0].failed.exchange(true); }
+    /// Whether a member did.
+    bool any_failed() const { return lines_[0].failed.load(std::memory_order_relaxed); }
+
 private:
     struct alignas(cache_line) Line {
         std::atomic<std::uint64_t> arrived;
         std::uint64_t value;
+        std::atomic<bool> failed;  // of the first line: for all
     };
 
     template <class T>

@@ -57,10 +57,12 @@ SharedMemory::SharedMemory(const std::string& name, std::size_t bytes, bool crea
                                                  mebibytes(size_), std::strerror(reason)));
     }
     start_ = static_cast<std::byte*>(start);
+    linked_ = create;
 }
 
 SharedMemory::~SharedMemory() {
     if (size_ == 0) return;
+    unlink();
     munmap(start_, size_);
     close(file_);
 }
@@ -81,8 +83,9 @@ void SharedMemory::reserve(std::size_t offset, std::size_t bytes) {
                             mebibytes(status.f_blocks * status.f_frsize)));
 }
 
-void SharedMemory::unlink() const {
-    if (size_ > 0) shm_unlink(name_.c_str());
+void SharedMemory::unlink() {
+    if (linked_) shm_unlink(name_.c_str());
+    linked_ = false;
 }
 
 SharedParts::SharedParts(Cluster& cluster, NodeTeam& team, std::size_t bytes) {
@@ -100,16 +103,11 @@ SharedParts::SharedParts(Cluster& cluster, NodeTeam& team, std::size_t bytes) {
     collectively(cluster, [&] {
         if (leads) map();
     });
-    try {
-        collectively(cluster, [&] {
-            if (!leads) map();
-            memory_->reserve(starts[me], whole_pages(bytes));
-        });
-    } catch (...) {
-        if (leads) memory_->unlink();
-        throw;
-    }
-    if (leads) memory_->unlink();
+    collectively(cluster, [&] {
+        if (!leads) map();
+        memory_->reserve(starts[me], whole_pages(bytes));
+    });
+    memory_->unlink();
     for (std::size_t i = 0; i < sizes.size(); ++i)
         parts_.push_back(memory_->bytes().subspan(starts[i], sizes[i]));
 }

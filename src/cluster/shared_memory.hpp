@@ -30,7 +30,8 @@ public:
     void reserve(std::size_t offset, std::size_t bytes);
 
     /// The name can go when all have the mapping; the memory goes with the last of them.
-    void unlink() const;
+    /// Whoever made it calls, or its destructor does.
+    void unlink();
 
     /// A name that no other file has.
     static std::string unique_name();
@@ -40,6 +41,7 @@ private:
     std::byte* start_ = nullptr;
     std::size_t size_;
     int file_ = -1;
+    bool linked_ = false;  // by this process
 };
 
 /// A part for each member of a team in one shared mapping; each is zero, and starts on a page.

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/stopwatch.hpp"
 #include "cluster/cluster.hpp"
+#include "cluster/ending.hpp"
 #include "cores.hpp"
 #include "node_team.hpp"
 #include "node_window.hpp"
@@ -19,12 +20,6 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 using AlignedBytes = std::vector<std::byte, CacheAligned<std::byte>>;
-
-/// What a rank is stopped with when another one failed.
-class OtherRankFailed : public Error {
-public:
-    OtherRankFailed() : Error(ExitCode::fault, "another rank failed") {}
-};
 
 struct World {
     explicit World(int size)

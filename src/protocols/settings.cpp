@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <sstream>
 
 #include "base/error.hpp"
+#include "base/text_file.hpp"
 
 namespace wasp {
 
@@ -30,10 +31,9 @@ Ramp read_ramp(Spec& spec, const Key& key) {
 /// One number a line, and nothing else.
 std::vector<double> read_numbers(const std::string& path, const Key& key) {
     constexpr std::size_t most = 1'000'000;
+    constexpr std::size_t most_bytes = 64 * most;
     std::array<char, 64> line{};
-    std::ifstream file(path);
-    REQUIRE(file, "{}='{}': can't be read; give a text file with one number a line", key.name,
-            path);
+    std::istringstream file(read_text_file(path, most_bytes));
     std::vector<double> numbers;
     while (file.getline(line.data(), line.size())) {
         const auto length = static_cast<std::size_t>(file.gcount()) - (file.eof() ? 0 : 1);

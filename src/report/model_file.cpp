@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "h5/atomic_file.hpp"
 #include "h5/reader.hpp"
+#include "numbered.hpp"
 #include "own_file.hpp"
 
 namespace wasp {
@@ -69,6 +70,13 @@ std::vector<float> per_channel(const h5::File& file, const std::string& name, in
     return {values->begin(), values->end()};
 }
 
+h5::Writer as_hdf5(const ModelFile& file) {
+    h5::Writer writer;
+    writer.attribute("/", "program", model_kind.program);
+    add_model(writer, file);
+    return writer;
+}
+
 }  // namespace
 
 void add_model(h5::Writer& writer, const ModelFile& file) {
@@ -90,10 +98,14 @@ void add_model(h5::Writer& writer, const ModelFile& file) {
 }
 
 void write_model_file(const std::filesystem::path& path, const ModelFile& file) {
-    h5::Writer writer;
-    writer.attribute("/", "program", model_kind.program);
-    add_model(writer, file);
-    h5::replace_file(path, writer.finish());
+    h5::replace_file(path, as_hdf5(file).finish());
+}
+
+std::filesystem::path create_model_file(const std::filesystem::path& path, const ModelFile& file) {
+    auto name = create_numbered(path, as_hdf5(file).finish(), most_numbers);
+    REQUIRE(!name.empty(), "'{}' and {} numbered files after it exist", path.string(),
+            most_numbers - 1);
+    return name;
 }
 
 ModelFile read_model_file(const std::filesystem::path& path) {

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "h5/atomic_file.hpp"
 #include "h5/writer.hpp"
+#include "numbered.hpp"
 #include "own_file.hpp"
 #include "schema.hpp"
 
@@ -161,14 +162,6 @@ Writer as_hdf5(const Results& results) {
     return writer;
 }
 
-std::filesystem::path numbered(const std::filesystem::path& path, int number) {
-    if (number == 1) return path;
-    auto name = path.stem();
-    name += fmt::format("-{}", number);
-    name += path.extension();
-    return path.parent_path() / name;
-}
-
 }  // namespace
 
 ResultsFile::ResultsFile(const std::filesystem::path& path, IfTaken taken) : path_(path) {
@@ -177,16 +170,11 @@ ResultsFile::ResultsFile(const std::filesystem::path& path, IfTaken taken) : pat
         return;
     }
     const bool unique = taken == IfTaken::number;
-    auto empty = as_hdf5({});
-    constexpr int most = 10000;
-    const int tries = unique ? most : 1;
-    for (int number = 1; number <= tries; ++number) {
-        path_ = numbered(path, number);
-        if (h5::create_file(path_, empty.finish())) return;
-    }
+    path_ = create_numbered(path, as_hdf5({}).finish(), unique ? most_numbers : 1);
+    if (!path_.empty()) return;
     REQUIRE(unique, "'{}' exists; give another --out, or --unique to number it", path.string());
     REQUIRE(false, "'{}' and {} numbered files after it exist; choose another --out", path.string(),
-            most - 1);
+            most_numbers - 1);
 }
 
 void ResultsFile::write(const Results& results) {

@@ -20,6 +20,7 @@ TEST(CommandLine, HelpAndVersionAreNoErrors) {
                                   {"data", "import", "--help"},
                                   {"--version"},
                                   {"help", "models"},
+                                  {"help", "train"},
                                   {"help", "protocols"}}) {
         const auto outcome = run_wasp(arguments);
         EXPECT_EQ(outcome.code, 0) << arguments.back() << ": " << outcome.err;
@@ -76,6 +77,7 @@ TEST(CommandLine, UnknownWordsNameTheNearestKnown) {
         {{"eval", "--model-fil", "x"}, "did you mean '--model-file'"},
         {{"train", "--eval", "defered"}, "did you mean 'deferred'"},
         {{"results", "sow"}, "did you mean 'show'"},
+        {{"train", "--nosuch"}, "unknown option '--nosuch'; see"},
         {{}, "needs a command: train"},
         {{"data"}, "needs a command: import"}};
     for (const auto& refusal : refusals)
@@ -89,8 +91,15 @@ TEST(CommandLine, WrongTrainingOptionsAreRefusedBeforeAnyWork) {
         {{"--epochs", "0"}, "--epochs: '0' must be a whole number of at least 1"},
         {{"--epochs", "1.5"}, "--epochs: '1.5' must be a whole number"},
         {{"--epochs", "inf"}, "--epochs: 'inf' must be a whole number"},
-        {{"--epochs"}, "--epochs"},
-        {{"--epochs", "1", "--epochs", "2"}, "--epochs"},
+        {{"--epochs"}, "--epochs needs a value"},
+        {{"--save-model", "--epochs", "4"}, "--save-model needs a value"},
+        {{"--epochs", "1", "--epochs", "2"}, "--epochs is given 2 times"},
+        {{"--epochs", "99999999999999999999"}, "from 1 to 1000000000000000"},
+        {{"--epochs", "1", "--lr", "1e30"}, "--lr: '1e30' must be a number from 0 to 1000000000000000"},
+        {{"--epochs", "1", "--seed", "9223372036854775807"}, "from 0 to 1000000000000000"},
+        {{"--epochs", "1", "--protocol", ":"}, "--protocol: "},
+        {{"--epochs", "1", "--straggler", "x"}, "--straggler: "},
+        {{"--epochs", "1", "--lr-schedule", "step:every=0"}, "--lr-schedule: "},
         {{"--epochs", "1", "--lr", "fast"}, "--lr: 'fast' must be a number"},
         {{"--epochs", "1", "--momentum", "1"}, "--momentum: '1' must be a number from 0 to 0.9999"},
         {{"--epochs", "1", "--nesterov", "--momentum", "0"}, "--nesterov needs --momentum"},
@@ -152,11 +161,27 @@ TEST(CommandLine, OptionsStandInAFileAndTheCommandLineWins) {
     EXPECT_TRUE(results.curve.empty());
 }
 
+TEST(CommandLine, ALengthOnTheCommandLineReplacesAnyOfTheFile) {
+    const Scratch scratch;
+    std::ofstream(scratch / "run.toml") << "epochs = 2\n";
+    const auto out = scratch / "r.h5";
+    const auto outcome = run_wasp({"train", "--config", (scratch / "run.toml").string(),
+                                   "--updates", "4", "--data", small_data().string(), "--out",
+                                   out.string(), "--cluster", "threads:2", "--progress", "none"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto config = read_results(out).config;
+    EXPECT_EQ(config.at("updates"), Attribute(std::int64_t{4}));
+    EXPECT_FALSE(config.contains("epochs"));
+}
+
 TEST(CommandLine, WrongConfigFilesAreRefusedWithTheirLine) {
     const Scratch scratch;
     const auto file = scratch / "run.toml";
     const std::vector<std::pair<std::string, std::string>> contents{
         {"epochs = 1\nlearnig-rate = 1\n", "line 2: unknown option 'learnig-rate'"},
+        {"protocol = \"wsp\"\n", "line 1: protocol: unknown protocol"},
+        {"\nlr-schedule = \"step:every=0\"\n", "line 2: lr-schedule: "},
+        {std::string(300'000, 'x') + " = 1\n", "unknown option 'xxx"},
         {"epoch = 1\n", "did you mean 'epochs'"},
         {"lr = \"fast\"\n", "line 1: lr must be a number"},
         {"nesterov = 1\n", "nesterov must be true or false"},

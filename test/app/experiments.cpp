@@ -91,13 +91,25 @@ TEST_F(Replay, OtherRunsAndBrokenFilesAreRefused) {
     refused(replay + Words{"--protocol", "ssp", "--cluster", "threads:2"}, "is of --protocol asp");
     refused(replay + Words{"--protocol", "asp", "--cluster", "threads:3"}, "is of 2 ranks, not 3");
     refused(replay + Words{"--record-schedule", (scratch_ / "x").string()}, "contradict");
-    std::ofstream(schedule_) << "wasp schedule 1\nprotocol asp\nsteps 3 3\nturns 0 1 2\n";
-    refused(replay + Words{"--protocol", "asp", "--cluster", "threads:2"},
-            "line 4: there is no rank 2");
-    std::ofstream(schedule_) << "wasp schedule 1\nprotocol asp\nsteps 3 x\n";
-    refused(replay + Words{"--protocol", "asp", "--cluster", "threads:2"}, "'x' must be a whole");
-    std::ofstream(schedule_) << "something else\n";
-    refused(replay + Words{"--protocol", "asp", "--cluster", "threads:2"}, "no schedule");
+    const Words same{"--protocol", "asp", "--cluster", "threads:2"};
+    refused(same + Words{"--updates", "8", "--replay", schedule_.string()}, "not --updates 8");
+    std::ifstream file(schedule_);
+    const std::string whole(std::istreambuf_iterator<char>(file), {});
+    const auto turns = whole.find("turns "), steps = whole.find("steps "), end = whole.find("end ");
+    const auto with = [&](std::size_t place, const std::string& more) {
+        return whole.substr(0, place) + more + whole.substr(place);
+    };
+    auto other = whole;
+    other[turns + 6] = other[turns + 6] == '0' ? '1' : '0';
+    for (const auto& text :
+         {whole.substr(0, end), whole.substr(0, whole.size() - 20),
+          whole.substr(0, whole.size() - 1), whole + whole, with(end, "turns 0 1\n"), other,
+          whole + "turns 0\n", with(steps + 6, "9")}) {
+        std::ofstream(schedule_, std::ios::trunc) << text;
+        refused(replay + same, "cut off or changed");
+    }
+    std::ofstream(schedule_, std::ios::trunc) << "something else\n";
+    refused(replay + same, "no schedule");
 }
 
 Results straggling(const std::string& spec, const std::string& protocol) {

@@ -92,7 +92,7 @@ bool has_begun(const Process& process) {
 
 TEST(Failures, ASignalAtOneRankStopsAllWithCode75) {
     const Scratch scratch;
-    for (const int signal : {SIGTERM, SIGUSR1, SIGINT}) {
+    for (const int signal : {SIGTERM, SIGUSR1, SIGINT, SIGHUP}) {
         const auto out = scratch / (std::to_string(signal) + ".h5");
         Process process(
             wasp_words(endless_training(out, "wasp") + Words{"--cluster", "threads:2"}));
@@ -113,6 +113,26 @@ TEST(Failures, ASignalAtOneRankStopsAllWithCode75) {
         const auto outcome = process.wait();
         EXPECT_EQ(not_refused(outcome, 75, "stopped by SIGTERM"), "") << protocol;
         EXPECT_EQ(status_of(out), "stopped");
+    }
+}
+
+TEST(Failures, TheResultsOfAKilledRunKnowAllRanks) {
+    const Scratch scratch;
+    const auto out = scratch / "r.h5";
+    Process process(mpi_words(3, endless_training(out, "asp")));
+    // The line of an evaluation is said before the file is written: at the second one it was.
+    process.wait_until([&] {
+        const auto out_so_far = process.out();
+        return out_so_far.find("accuracy") != out_so_far.rfind("accuracy");
+    });
+    kill(process.descendants("wasp").front(), SIGKILL);
+    EXPECT_NE(process.wait().code, 0);
+    const auto results = read_results(out);
+    ASSERT_EQ(results.ranks.size(), 3U);
+    EXPECT_GT(results.ranks[0].steps.size(), 0U);
+    for (const auto& rank : results.ranks) {
+        EXPECT_NE(rank.host, "");
+        EXPECT_NE(rank.cpus, "");
     }
 }
 
@@ -141,17 +161,23 @@ TEST(Failures, ADeadRankTakesTheOthersWithIt) {
     }
 }
 
-TEST(Failures, ASuspendedRankIsNamedAndEndsTheRun) {
+TEST(Failures, ASuspendedRankIsNamedOnceAndTheResultsTell) {
     const Scratch scratch;
-    Process process(
-        mpi_words(3, endless_training(scratch / "r.h5", "bsp") + Words{"--stall-timeout", "0.5"}));
-    process.wait_until([&] { return has_begun(process); });
-    kill(process.descendants("wasp").back(), SIGSTOP);
-    const auto outcome = process.wait();
-    EXPECT_EQ(outcome.code, 1) << outcome.err;
-    EXPECT_NE(outcome.err.find("waited 0.5 s for rank "), std::string::npos) << outcome.err;
-    EXPECT_EQ(status_of(scratch / "r.h5"), "failed");
-    EXPECT_TRUE(process.gone_within(5, "wasp"));
+    for (const std::string protocol : {"bsp", "wasp:period=5", "ssp", "localsgd"}) {
+        const auto out = scratch / (protocol + ".h5");
+        Process process(
+            mpi_words(4, endless_training(out, protocol) + Words{"--stall-timeout", "0.5"}));
+        process.wait_until([&] { return has_begun(process); });
+        const auto ranks = process.descendants("wasp");
+        kill(*std::ranges::max_element(ranks), SIGSTOP);  // not the one that writes
+        const auto outcome = process.wait();
+        EXPECT_EQ(outcome.code, 1) << outcome.err;
+        const auto first = outcome.err.find("wasp: error: ");
+        EXPECT_NE(outcome.err.find("waited 0.5 s for "), std::string::npos) << outcome.err;
+        EXPECT_EQ(outcome.err.find("wasp: error: ", first + 1), std::string::npos) << outcome.err;
+        EXPECT_EQ(status_of(out), "failed") << protocol << outcome.err;
+        EXPECT_TRUE(process.gone_within(5, "wasp"));
+    }
 }
 
 /// A file system of 120 kB, as long as the object lives; root only.

@@ -71,5 +71,14 @@ TEST(Faults, SharedMemoryThatIsNotThereIsRefused) {
     EXPECT_NE(message.find("MiB free of"), std::string::npos) << message;
 }
 
+TEST(Faults, TheNameOfSharedMemoryGoesWithWhoeverMadeIt) {
+    const std::string name = SharedMemory::unique_name();
+    {
+        const SharedMemory made(name, 1, true);
+        EXPECT_EQ(message_of([&] { SharedMemory(name, 1, false); }), "no error");
+    }
+    EXPECT_NE(message_of([&] { SharedMemory(name, 1, false); }), "no error");
+}
+
 }  // namespace
 }  // namespace wasp

@@ -202,9 +202,9 @@ TEST(ProtocolSpecs, TablesOfWeightsAreReadStrictly) {
     refused("1\r\n0.5\r\n", {"line 1"});
     refused("1\n" + std::string(1000, '0') + "\n", {"line 2"});
     refused(std::string("1\n0\0.5\n", 7), {"line 2"});
-    refused_with("wasp:table=" + path + ".absent", {"can't be read", ".absent"});
-    refused_with("wasp:table=" + scratch.path().string(), {"line 1"});
-    refused_with("wasp:table=/dev/zero", {"line 1"});
+    refused_with("wasp:table=" + path + ".absent", {"no such file", ".absent"});
+    refused_with("wasp:table=" + scratch.path().string(), {"not an ordinary file"});
+    refused_with("wasp:table=/dev/zero", {"not an ordinary file"});
     std::ofstream(path) << "1\n0.25";  // the last line needs no end
     EXPECT_NO_THROW(protocol_facts("wasp:table=" + path));
 }

@@ -42,7 +42,6 @@ void prepare(const ProcessSetup& setup, const std::string& out, const std::strin
     if (setup.largest_file) {
         const rlimit limit{*setup.largest_file, *setup.largest_file};
         setrlimit(RLIMIT_FSIZE, &limit);
-        std::signal(SIGXFSZ, SIG_IGN);  // writing fails, instead of ending the program
     }
 }
 
