@@ -32,10 +32,10 @@ std::string last_line(std::string_view text) {
 }
 
 /// Without the line that shows that nothing is missing.
-std::string sound_part(std::string text, const std::filesystem::path& path) {
+std::string sound_part(const std::string& text, const std::filesystem::path& path) {
     REQUIRE(text.starts_with(first_line), "--replay '{}': no schedule that --record-schedule wrote",
             path.string());
-    const std::string part = text.substr(0, text.rfind("end "));
+    std::string part = text.substr(0, text.rfind("end "));
     REQUIRE(text == part + last_line(part),
             "--replay '{}': cut off or changed since --record-schedule wrote it", path.string());
     return part;
