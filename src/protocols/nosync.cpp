@@ -131,8 +131,7 @@ struct Group {
 std::shared_ptr<Group> make_group(const Settings& settings, const ProtocolSetup& setup, int n) {
     std::vector<int> members(static_cast<std::size_t>(n));
     std::iota(members.begin(), members.end(), setup.cluster.rank() / n * n);
-    const auto group =
-        std::make_shared<Group>(setup.cluster, std::move(members), setup.weights.size());
+    auto group = std::make_shared<Group>(setup.cluster, std::move(members), setup.weights.size());
     ProtocolSetup inner{.cluster = group->cluster,
                         .sgd = setup.sgd,
                         .weights = setup.weights,
