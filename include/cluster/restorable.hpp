@@ -3,15 +3,14 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "base/state.hpp"
-#include "cluster/cluster.hpp"
+#include "cluster/forwarding.hpp"
 
 namespace wasp {
 
-class RestorableCluster final : public Cluster {
+class RestorableCluster final : public ForwardingCluster {
 public:
     explicit RestorableCluster(Cluster& cluster);
     ~RestorableCluster() override;
@@ -23,38 +22,17 @@ public:
     void visit(State& state);
 
     /// For what is to be no part of checkpoints.
-    Cluster& bare() { return cluster_; }
+    Cluster& bare() { return inner(); }
 
     std::unique_ptr<Window> make_window(std::size_t length) override;
     std::unique_ptr<Counters> make_counters(std::size_t count) override;
-
-    const Place& place() const override { return cluster_.place(); }
-    std::string description() const override { return cluster_.description(); }
-    void barrier() override { cluster_.barrier(); }
-    void sum(std::span<float> values) override { cluster_.sum(values); }
-    void sum(std::span<double> values) override { cluster_.sum(values); }
-    void broadcast(std::span<std::byte> bytes, int root) override {
-        cluster_.broadcast(bytes, root);
-    }
-    std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes,
-                                               int root) override {
-        return cluster_.gather(bytes, root);
-    }
-    std::unique_ptr<NodeMemory> make_node_memory(std::size_t bytes) override {
-        return cluster_.make_node_memory(bytes);
-    }
     std::unique_ptr<BackgroundSums> make_background_sums(std::size_t largest) override {
-        return cluster_.make_background_sums(largest);
+        return inner().make_background_sums(largest);
     }
-    void poll() override { cluster_.poll(); }
-    void yield(double waited_seconds) override { cluster_.yield(waited_seconds); }
-    double seconds() const override { return cluster_.seconds(); }
-    void check_alive() override { cluster_.check_alive(); }
 
     class Part;  // private to src/cluster/
 
 private:
-    Cluster& cluster_;
     std::shared_ptr<std::vector<Part*>> parts_;
 };
 

@@ -6,20 +6,19 @@
 #include <vector>
 
 #include "base/state.hpp"
-#include "cluster/cluster.hpp"
+#include "cluster/forwarding.hpp"
 
 namespace wasp {
 
 /// All ranks make one together, each for the ranks that it belongs with; what they then make of it
 /// (windows, counters) all make together, too, whatever cluster they are in.
-class SubCluster final : public Cluster {
+class SubCluster final : public ForwardingCluster {
 public:
     /// Collective over `whole`. members: ranks of `whole`, ascending, this one among them; a rank
     /// is in one sub-cluster only.   longest: floats that are summed or broadcast at once.
     SubCluster(Cluster& whole, std::vector<int> members, std::size_t longest);
 
     const Place& place() const override { return place_; }
-    std::string description() const override { return whole_.description(); }
 
     // Of the members only.
     void barrier() override;
@@ -31,22 +30,13 @@ public:
     // Of all ranks of the whole cluster.
     std::unique_ptr<Window> make_window(std::size_t length) override;
     std::unique_ptr<Counters> make_counters(std::size_t count) override;
-    std::unique_ptr<NodeMemory> make_node_memory(std::size_t bytes) override {
-        return whole_.make_node_memory(bytes);
-    }
 
     void visit(State& state) { state.value("meetings", meetings_); }
-
-    void poll() override { whole_.poll(); }
-    void yield(double waited_seconds) override { whole_.yield(waited_seconds); }
-    double seconds() const override { return whole_.seconds(); }
-    void check_alive() override { whole_.check_alive(); }
 
 private:
     template <class Number>
     void sum_all(std::span<Number> values);
 
-    Cluster& whole_;
     std::vector<int> members_;
     Place place_;
     std::size_t longest_;

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "cluster/cluster.hpp"
+#include "cluster/forwarding.hpp"
 #include "cluster/ticket_lock.hpp"
 
 namespace wasp {
 
-class TurnTakingCluster final : public Cluster {
+class TurnTakingCluster final : public ForwardingCluster {
 public:
     /// Collective. Follow a script: whose turn it is, by rank; after its end nobody waits for a
     /// turn.   Error, later: a rank that does not come for its turn has stalled.
@@ -52,22 +52,15 @@ public:
         return free().make_node_memory(bytes);
     }
 
-    const Place& place() const override { return cluster_.place(); }
-    std::string description() const override { return cluster_.description(); }
-    void poll() override { cluster_.poll(); }
-    double seconds() const override { return cluster_.seconds(); }
-    void check_alive() override { cluster_.check_alive(); }
-
 private:
     void take_turn();
     void take_scripted_turn();
     void hand_on();
     Cluster& free() {
         hand_on();
-        return cluster_;
+        return inner();
     }
 
-    Cluster& cluster_;
     bool records_;
     std::vector<int> script_;
     TicketLock turns_;  // of a script nobody draws tickets, but those served are counted

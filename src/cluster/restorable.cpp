@@ -93,18 +93,16 @@ private:
 }  // namespace
 
 RestorableCluster::RestorableCluster(Cluster& cluster)
-    : cluster_(cluster), parts_(std::make_shared<std::vector<Part*>>()) {
-    set_stall_seconds(cluster.stall_seconds());
-}
+    : ForwardingCluster(cluster), parts_(std::make_shared<std::vector<Part*>>()) {}
 
 RestorableCluster::~RestorableCluster() = default;
 
 std::unique_ptr<Window> RestorableCluster::make_window(std::size_t length) {
-    return std::make_unique<RestorableWindow>(parts_, cluster_.make_window(length), rank(), length);
+    return std::make_unique<RestorableWindow>(parts_, inner().make_window(length), rank(), length);
 }
 
 std::unique_ptr<Counters> RestorableCluster::make_counters(std::size_t count) {
-    return std::make_unique<RestorableCounters>(parts_, cluster_.make_counters(count), rank(),
+    return std::make_unique<RestorableCounters>(parts_, inner().make_counters(count), rank(),
                                                 count);
 }
 

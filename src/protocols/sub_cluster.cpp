@@ -72,7 +72,7 @@ constexpr std::size_t least_desk = 4096;  // floats
 }  // namespace
 
 SubCluster::SubCluster(Cluster& whole, std::vector<int> members, std::size_t longest)
-    : whole_(whole),
+    : ForwardingCluster(whole),
       members_(std::move(members)),
       place_(whole.place()),
       longest_(std::max(longest, least_desk)),
@@ -158,11 +158,11 @@ std::vector<std::vector<std::byte>> SubCluster::gather(std::span<const std::byte
 }
 
 std::unique_ptr<Window> SubCluster::make_window(std::size_t length) {
-    return std::make_unique<MembersWindow>(whole_.make_window(length), members_);
+    return std::make_unique<MembersWindow>(inner().make_window(length), members_);
 }
 
 std::unique_ptr<Counters> SubCluster::make_counters(std::size_t count) {
-    return std::make_unique<MembersCounters>(whole_.make_counters(count), members_);
+    return std::make_unique<MembersCounters>(inner().make_counters(count), members_);
 }
 
 }  // namespace wasp

@@ -7,14 +7,13 @@
 namespace wasp {
 
 TurnTakingCluster::TurnTakingCluster(Cluster& cluster, std::vector<int> script)
-    : cluster_(cluster), records_(false), script_(std::move(script)), turns_(cluster, "turn") {
-    set_stall_seconds(cluster.stall_seconds());
-}
+    : ForwardingCluster(cluster),
+      records_(false),
+      script_(std::move(script)),
+      turns_(cluster, "turn") {}
 
 TurnTakingCluster::TurnTakingCluster(Cluster& cluster)
-    : cluster_(cluster), records_(true), turns_(cluster, "turn") {
-    set_stall_seconds(cluster.stall_seconds());
-}
+    : ForwardingCluster(cluster), records_(true), turns_(cluster, "turn") {}
 
 void TurnTakingCluster::begin() {
     take_turn();
@@ -27,10 +26,10 @@ bool TurnTakingCluster::script_is_done() {
 /// A wait that goes on has changed nothing in the turn that it is given up with: that one is
 /// forgotten, so that waiting takes one turn however often it looked.
 void TurnTakingCluster::yield(double waited_seconds) {
-    if (!my_turn_) return cluster_.yield(waited_seconds);
+    if (!my_turn_) return inner().yield(waited_seconds);
     if (records_ && waited_seconds > 0) my_turns_.pop_back();
     hand_on();
-    if (records_) cluster_.yield(waited_seconds);
+    if (records_) inner().yield(waited_seconds);
     take_turn();
 }
 
@@ -42,10 +41,10 @@ void TurnTakingCluster::take_turn() {
 
 void TurnTakingCluster::take_scripted_turn() {
     wait_until(
-        cluster_,
+        inner(),
         [&] {
             const auto turn = static_cast<std::size_t>(turns_.served());
-            my_turn_ = turn < script_.size() && script_[turn] == cluster_.rank();
+            my_turn_ = turn < script_.size() && script_[turn] == rank();
             return my_turn_ || turn >= script_.size();
         },
         [&] {

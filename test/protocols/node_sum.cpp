@@ -1,6 +1,7 @@
 // Nodes as workers: on a cluster that says of every two ranks that they are a node.
 #include <algorithm>
 
+#include "cluster/forwarding.hpp"
 #include "support/on_ranks.hpp"
 #include "support/toy.hpp"
 
@@ -13,42 +14,17 @@ using test::train;
 const SgdSetup heavy{.momentum = 0.9F, .weight_decay = 0.01F};
 constexpr int ranks_on_node = 2;
 
-class NodesOfTwo final : public Cluster {
+class NodesOfTwo final : public ForwardingCluster {
 public:
-    explicit NodesOfTwo(Cluster& cluster) : cluster_(cluster), place_(cluster.place()) {
+    explicit NodesOfTwo(Cluster& cluster) : ForwardingCluster(cluster), place_(cluster.place()) {
         place_.node = place_.rank / ranks_on_node;
         place_.nodes = place_.ranks / ranks_on_node;
         place_.rank_on_node = place_.rank % ranks_on_node;
         place_.ranks_on_node = ranks_on_node;
     }
     const Place& place() const override { return place_; }
-    std::string description() const override { return cluster_.description(); }
-    void barrier() override { cluster_.barrier(); }
-    void sum(std::span<float> values) override { cluster_.sum(values); }
-    void sum(std::span<double> values) override { cluster_.sum(values); }
-    void broadcast(std::span<std::byte> bytes, int root) override {
-        cluster_.broadcast(bytes, root);
-    }
-    std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes,
-                                               int root) override {
-        return cluster_.gather(bytes, root);
-    }
-    std::unique_ptr<Window> make_window(std::size_t length) override {
-        return cluster_.make_window(length);
-    }
-    std::unique_ptr<Counters> make_counters(std::size_t count) override {
-        return cluster_.make_counters(count);
-    }
-    std::unique_ptr<NodeMemory> make_node_memory(std::size_t bytes) override {
-        return cluster_.make_node_memory(bytes);
-    }
-    void poll() override { cluster_.poll(); }
-    void yield(double waited_seconds) override { cluster_.yield(waited_seconds); }
-    double seconds() const override { return cluster_.seconds(); }
-    void check_alive() override { cluster_.check_alive(); }
 
 private:
-    Cluster& cluster_;
     Place place_;
 };
 

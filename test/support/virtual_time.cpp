@@ -121,49 +121,50 @@ private:
 
 template <class Call>
 auto VirtualCluster::together(Call call) {
-    timetable_.meet(real_);
+    timetable_.meet(inner());
     if constexpr (std::is_void_v<decltype(call())>) {
         call();
-        timetable_.come_back(real_);
+        timetable_.come_back(inner());
     } else {
         auto result = call();
-        timetable_.come_back(real_);
+        timetable_.come_back(inner());
         return result;
     }
 }
 
 void VirtualCluster::barrier() {
-    together([&] { real_.barrier(); });
+    together([&] { inner().barrier(); });
 }
 
 void VirtualCluster::sum(std::span<float> values) {
-    together([&] { real_.sum(values); });
+    together([&] { inner().sum(values); });
 }
 
 void VirtualCluster::sum(std::span<double> values) {
-    together([&] { real_.sum(values); });
+    together([&] { inner().sum(values); });
 }
 
 void VirtualCluster::broadcast(std::span<std::byte> bytes, int root) {
-    together([&] { real_.broadcast(bytes, root); });
+    together([&] { inner().broadcast(bytes, root); });
 }
 
 std::vector<std::vector<std::byte>> VirtualCluster::gather(std::span<const std::byte> bytes,
                                                            int root) {
-    return together([&] { return real_.gather(bytes, root); });
+    return together([&] { return inner().gather(bytes, root); });
 }
 
 std::unique_ptr<Window> VirtualCluster::make_window(std::size_t length) {
-    return together([&] { return real_.make_window(length); });
+    return together([&] { return inner().make_window(length); });
 }
 
 std::unique_ptr<Counters> VirtualCluster::make_counters(std::size_t count) {
-    return together(
-        [&] { return std::make_unique<WatchedCounters>(real_.make_counters(count), timetable_); });
+    return together([&] {
+        return std::make_unique<WatchedCounters>(inner().make_counters(count), timetable_);
+    });
 }
 
 std::unique_ptr<NodeMemory> VirtualCluster::make_node_memory(std::size_t bytes) {
-    return together([&] { return real_.make_node_memory(bytes); });
+    return together([&] { return inner().make_node_memory(bytes); });
 }
 
 void run_in_virtual_time(int ranks, const std::function<void(VirtualCluster&)>& body) {

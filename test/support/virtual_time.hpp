@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/cluster.hpp"
+#include "cluster/forwarding.hpp"
 
 namespace wasp::test {
 
@@ -53,19 +53,20 @@ private:
     bool stuck_ = false;
 };
 
-class VirtualCluster final : public Cluster {
+class VirtualCluster final : public ForwardingCluster {
 public:
-    VirtualCluster(Cluster& real, Timetable& timetable) : real_(real), timetable_(timetable) {
-        timetable_.come_back(real_);
+    VirtualCluster(Cluster& real, Timetable& timetable)
+        : ForwardingCluster(real), timetable_(timetable) {
+        timetable_.come_back(real);
     }
-    ~VirtualCluster() override { timetable_.leave(real_); }
+    ~VirtualCluster() override { timetable_.leave(inner()); }
     VirtualCluster(const VirtualCluster&) = delete;
     VirtualCluster& operator=(const VirtualCluster&) = delete;
 
-    void compute(double seconds) { timetable_.compute(real_, seconds); }
+    void compute(double seconds) { timetable_.compute(inner(), seconds); }
 
     double seconds() const override { return timetable_.now(); }
-    void yield(double /*waited_seconds*/) override { timetable_.wait(real_); }
+    void yield(double /*waited_seconds*/) override { timetable_.wait(inner()); }
 
     void barrier() override;
     void sum(std::span<float> values) override;
@@ -76,16 +77,10 @@ public:
     std::unique_ptr<Counters> make_counters(std::size_t count) override;
     std::unique_ptr<NodeMemory> make_node_memory(std::size_t bytes) override;
 
-    const Place& place() const override { return real_.place(); }
-    std::string description() const override { return real_.description(); }
-    void poll() override { real_.poll(); }
-    void check_alive() override { real_.check_alive(); }
-
 private:
     template <class Call>
     auto together(Call call);
 
-    Cluster& real_;
     Timetable& timetable_;
 };
 
