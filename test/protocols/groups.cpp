@@ -11,6 +11,7 @@ namespace wasp {
 namespace {
 
 using test::all_gather;
+using test::check_near;
 using test::on_ranks;
 using test::train;
 using test::Training;
@@ -54,8 +55,7 @@ TEST(RanksGroups, OneGroupIsItsInnerProtocol) {
     on_ranks({1, 2, 4}, [](Cluster& cluster) {
         const auto bsp = train(cluster, {.spec = "bsp", .sgd = heavy});
         const auto grouped = train(cluster, {.spec = "nosync:groups=1,inner=bsp", .sgd = heavy});
-        for (std::size_t i = 0; i < bsp.weights.size(); ++i)
-            ASSERT_NEAR(grouped.weights[i], bsp.weights[i], 1e-6);
+        check_near(grouped.weights, bsp.weights);
     });
 }
 
@@ -78,8 +78,7 @@ TEST(RanksGroups, WithoutPressureTheyAreIndependent) {
             }
             axpy(1.0F, sgd.update(mean.gradients, toy.weights), toy.weights);
         }
-        for (std::size_t i = 0; i < toy.weights.size(); ++i)
-            ASSERT_NEAR(trained.weights[i], toy.weights[i], 1e-6);
+        check_near(trained.weights, toy.weights);
     });
 }
 

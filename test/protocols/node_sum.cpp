@@ -8,6 +8,7 @@
 namespace wasp {
 namespace {
 
+using test::check_near;
 using test::on_ranks;
 using test::train;
 
@@ -34,8 +35,7 @@ TEST(RanksNodeSum, SynchronisedItIsStillBsp) {
         const auto bsp = train(cluster, {.spec = "bsp", .sgd = heavy});
         const auto summed =
             train(nodes, {.spec = "wasp:weight=mean,period=1,node_sum=on", .sgd = heavy});
-        for (std::size_t i = 0; i < bsp.weights.size(); ++i)
-            ASSERT_NEAR(summed.weights[i], bsp.weights[i], 1e-6);
+        check_near(summed.weights, bsp.weights);
     });
 }
 

@@ -11,6 +11,7 @@
 namespace wasp {
 namespace {
 
+using test::check_near;
 using test::on_ranks;
 using test::train;
 using test::Training;
@@ -90,8 +91,7 @@ TEST(RanksNosync, TwoThirdsTowardsTheMeanEveryStepIsRingDpsgd) {
             train(cluster, {.spec = "nosync:p=0.66666667,tau=1,exchange=sendrecv", .steps = 30});
         const auto expected =
             ring_dpsgd(cluster.size(), 30, 0.05F)[static_cast<std::size_t>(cluster.rank())];
-        for (std::size_t i = 0; i < expected.size(); ++i)
-            ASSERT_NEAR(trained.weights[i], expected[i], 1e-6) << "weight " << i;
+        check_near(trained.weights, expected);
     });
 }
 

@@ -7,6 +7,7 @@
 namespace wasp {
 namespace {
 
+using test::check_near;
 using test::on_ranks;
 using test::optimisers;
 using test::pushes;
@@ -48,8 +49,7 @@ TEST(RanksServed, DownpourAloneIsSerialButForRounding) {
         const Training training{.spec = "downpour", .sgd = optimisers[1], .steps = 23};
         const auto trained = train(cluster, training);
         const auto expected = train_alone(training, 0);
-        for (std::size_t i = 0; i < expected.size(); ++i)
-            ASSERT_NEAR(trained.weights[i], expected[i], 1e-6);
+        check_near(trained.weights, expected);
         EXPECT_EQ(trained.version, 5);  // after 5, 10, 15, 20 and the last step
     });
 }

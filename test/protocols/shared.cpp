@@ -12,6 +12,7 @@ namespace wasp {
 namespace {
 
 using test::all_gather;
+using test::check_near;
 using test::on_ranks;
 using test::optimisers;
 using test::pushes;
@@ -119,8 +120,7 @@ TEST(RanksSharedWeights, BspTakesTheMeanOfDifferentLearningRates) {
         const float mean = 0.02F + 0.005F * static_cast<float>(cluster.size() - 1);
         const auto alike = train(cluster, {.spec = "bsp", .sgd = optimisers[1], .rate = mean});
         // The rate is set once here, and BSP's mean then stays the mean.
-        for (std::size_t i = 0; i < alike.weights.size(); ++i)
-            ASSERT_NEAR(apart.weights[i], alike.weights[i], 1e-6);
+        check_near(apart.weights, alike.weights);
     });
 }
 
@@ -129,8 +129,7 @@ TEST(RanksSharedWeights, WaspWithMeanAndPeriodOneIsBsp) {
         for (const SgdSetup& sgd : optimisers) {
             const auto bsp = train(cluster, {.spec = "bsp", .sgd = sgd});
             const auto wasp = train(cluster, {.spec = "wasp:weight=mean,period=1", .sgd = sgd});
-            for (std::size_t i = 0; i < bsp.weights.size(); ++i)
-                ASSERT_NEAR(bsp.weights[i], wasp.weights[i], 1e-6);
+            check_near(bsp.weights, wasp.weights);
         }
     });
 }

@@ -1,5 +1,7 @@
 #include "support/toy.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 
 namespace wasp::test {
@@ -124,6 +126,12 @@ std::vector<float> all_gather(Cluster& cluster, std::span<const float> mine) {
                       all.begin() + static_cast<std::ptrdiff_t>(mine.size()) * cluster.rank());
     cluster.sum(all);
     return all;
+}
+
+void check_near(std::span<const float> got, std::span<const float> expected) {
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_NEAR(got[i], expected[i], 1e-6) << "weight " << i;
 }
 
 }  // namespace wasp::test

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -76,5 +77,8 @@ std::map<std::int64_t, std::int64_t> staleness_histogram(Cluster& cluster, const
 
 /// The values of all ranks, one after the other, on each rank. Collective.
 std::vector<float> all_gather(Cluster& cluster, std::span<const float> mine);
+
+/// Weights that are the same but for rounding: to 1e-6 each.
+void check_near(std::span<const float> got, std::span<const float> expected);
 
 }  // namespace wasp::test
