@@ -160,6 +160,15 @@ void wait_until(Cluster& cluster, const std::function<bool()>& done,
 /// such rank. Collective; `work` must not be.
 void collectively(Cluster& cluster, const std::function<void()>& work);
 
+/// items = root's, of whatever number.   items: a vector or string. Collective.
+template <class Items>
+void broadcast_list(Cluster& cluster, Items& items, int root) {
+    std::uint64_t count = items.size();
+    cluster.broadcast(std::as_writable_bytes(std::span(&count, 1)), root);
+    items.resize(count);
+    cluster.broadcast(std::as_writable_bytes(std::span(items)), root);
+}
+
 /// MPI_Init_thread, `body`, MPI_Finalize. Returns the exit code of the program: an Error that all
 /// ranks share (see collectively()) is printed once; one that a single rank throws is printed by
 /// that rank and ends all.

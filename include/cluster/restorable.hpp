@@ -13,9 +13,6 @@ namespace wasp {
 class RestorableCluster final : public ForwardingCluster {
 public:
     explicit RestorableCluster(Cluster& cluster);
-    ~RestorableCluster() override;
-    RestorableCluster(const RestorableCluster&) = delete;
-    RestorableCluster& operator=(const RestorableCluster&) = delete;
 
     /// This rank's part of all windows and counters that were made through this cluster and still
     /// exist, in the order of their making. Nobody changes them meanwhile: call barriers around it.

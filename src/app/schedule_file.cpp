@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/spec.hpp"
 #include "base/text_file.hpp"
-#include "bytes.hpp"
 #include "h5/atomic_file.hpp"
 
 namespace wasp {
@@ -90,7 +89,6 @@ std::string length_in_words(const TrainConfig& config) {
 Schedule read_schedule(Cluster& cluster, const std::filesystem::path& path,
                        const std::string& protocol, const std::string& length) {
     Schedule schedule;
-    ByteWriter message;
     collectively(cluster, [&] {
         if (cluster.rank() != 0) return;
         schedule = read(path);
@@ -101,17 +99,9 @@ Schedule read_schedule(Cluster& cluster, const std::filesystem::path& path,
                 cluster.size());
         REQUIRE(schedule.length == length, "--replay '{}' is of a run of --{}, not --{}",
                 path.string(), schedule.length, length);
-        message.add(schedule.steps);
-        message.add(schedule.turns);
     });
-    std::vector<std::byte> bytes(message.bytes().begin(), message.bytes().end());
-    std::uint64_t size = bytes.size();
-    cluster.broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
-    bytes.resize(size);
-    cluster.broadcast(bytes, 0);
-    ByteReader reader(bytes);
-    reader.read(schedule.steps);
-    reader.read(schedule.turns);
+    broadcast_list(cluster, schedule.steps, 0);
+    broadcast_list(cluster, schedule.turns, 0);
     return schedule;
 }
 

@@ -119,10 +119,7 @@ std::filesystem::path agree_on_checkpoint(Cluster& cluster, const TrainConfig& c
     collectively(cluster, [&] {
         if (cluster.rank() == 0) path = find_checkpoint(config, dataset, cluster.size()).string();
     });
-    std::uint64_t length = path.size();
-    cluster.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
-    path.resize(length);
-    cluster.broadcast(std::as_writable_bytes(std::span(path)), 0);
+    broadcast_list(cluster, path, 0);
     return path;
 }
 

@@ -71,12 +71,10 @@ void collectively(Cluster& cluster, const std::function<void()>& work) {
     std::vector<std::byte> worst;
     for (const auto& outcome : outcomes)
         if (worst.empty()) worst = outcome;
-    std::uint64_t size = worst.size();
-    cluster.broadcast(std::as_writable_bytes(std::span(&size, 1)), judge);
-    worst.resize(size);
-    cluster.broadcast(worst, judge);
+    broadcast_list(cluster, worst, judge);
     const auto code = static_cast<ExitCode>(worst[0]);
-    throw SharedError(code, std::string(reinterpret_cast<const char*>(worst.data() + 1), size - 1));
+    throw SharedError(
+        code, std::string(reinterpret_cast<const char*>(worst.data() + 1), worst.size() - 1));
 }
 
 }  // namespace wasp

@@ -95,8 +95,6 @@ private:
 RestorableCluster::RestorableCluster(Cluster& cluster)
     : ForwardingCluster(cluster), parts_(std::make_shared<std::vector<Part*>>()) {}
 
-RestorableCluster::~RestorableCluster() = default;
-
 std::unique_ptr<Window> RestorableCluster::make_window(std::size_t length) {
     return std::make_unique<RestorableWindow>(parts_, inner().make_window(length), rank(), length);
 }

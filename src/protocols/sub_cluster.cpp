@@ -82,7 +82,6 @@ SubCluster::SubCluster(Cluster& whole, std::vector<int> members, std::size_t lon
     ENSURE(me != members_.end(), "rank {} makes a cluster that it is not in", whole.rank());
     place_.rank = static_cast<int>(me - members_.begin());
     place_.ranks = static_cast<int>(members_.size());
-    set_stall_seconds(whole.stall_seconds());
 }
 
 void SubCluster::barrier() {
