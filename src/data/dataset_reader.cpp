@@ -108,7 +108,9 @@ DatasetReader::Part DatasetReader::open_part(const h5::File& file, const Plan& p
                                              const SplitPlan& split,
                                              const Interpretation& interpretation) {
     const auto images = file.array(split.images.dataset);
-    const auto labels = file.array(split.labels.dataset);
+    const auto labels = plan.labels_file.empty()
+                            ? file.array(split.labels.dataset)
+                            : h5::File(plan.labels_file).array(split.labels.dataset);
     const std::size_t count = count_labels(labels, split.labels);
     const AxisHints axes{
         .axes = interpretation.axes.empty() ? plan.axes : interpretation.axes,

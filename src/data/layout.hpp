@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,9 +38,10 @@ struct Plan {
     std::string layout;  ///< for people
     SplitPlan train;
     std::optional<SplitPlan> test{};
-    std::string axes{};                 ///< as check_axes(); empty: by shape
-    std::optional<ImageShape> image{};  ///< of flattened ones
-    std::optional<int> classes{};       ///< where the layout says so
+    std::filesystem::path labels_file{};  ///< where not in the file of the images
+    std::string axes{};                   ///< as check_axes(); empty: by shape
+    std::optional<ImageShape> image{};    ///< of flattened ones
+    std::optional<int> classes{};         ///< where the layout says so
     bool ours = false;         ///< pixels are uint8 of 0…255, or floats as they go into the model
     bool images_first = true;  ///< the first axis is known to count the images
     bool reversed = false;     ///< written by MATLAB: all axes are in the opposite order
@@ -58,6 +60,7 @@ std::optional<Plan> recognise_own(const h5::File& file);
 std::optional<Plan> recognise_keras(const h5::File& file);
 std::optional<Plan> recognise_fuel(const h5::File& file);
 std::optional<Plan> recognise_neon(const h5::File& file);
+std::optional<Plan> recognise_pcam(const h5::File& file);
 std::optional<Plan> recognise_names(const h5::File& file);
 
 /// Error: the file is of a kind that is often mistaken for data, or holds them in a way that is

@@ -11,11 +11,9 @@ namespace {
 
 /// The first that recognises the file has it.
 constexpr std::array layouts{
-    Layout{"wasp", recognise_own},
-    Layout{"Keras", recognise_keras},
-    Layout{"Fuel", recognise_fuel},
-    Layout{"neon", recognise_neon},
-    Layout{"names such as images and labels", recognise_names},
+    Layout{"wasp", recognise_own},  Layout{"Keras", recognise_keras},
+    Layout{"Fuel", recognise_fuel}, Layout{"neon", recognise_neon},
+    Layout{"PCam", recognise_pcam}, Layout{"names such as images and labels", recognise_names},
 };
 
 std::string names_of_layouts() {

@@ -81,6 +81,11 @@ def flat(images, labels, shape):
     return lambda file: [(file[images][...].reshape(-1, *shape), file[labels][...])]
 
 
+def pcam(file):
+    with h5py.File(file.filename.replace("_x.", "_y.")) as sister:
+        return [(file["x"][...].transpose(0, 3, 1, 2), sister["y"][...])]
+
+
 ONE = whole("images", "labels")
 GREY_KERAS = both([("x_train", "y_train"), ("x_test", "y_test")], "nhw")
 CAFFE_SAMPLE = ["--axes", "nchw", "--scale", "none", "--label-base", "1"]
@@ -103,6 +108,7 @@ READ = {  # file: what it holds, and the options that wasp needs
     "neon_train.h5": (flat("input", "output", (3, 32, 32)), []),
     "matlab_v73_renamed.h5": (whole("images", "labels", "nwh"), []),
     "pytables_earray_zlib.h5": (whole("Data/features", "Data/targets"), []),
+    "pcam_style_x.h5": (pcam, []),
     "st_contiguous.h5": (ONE, []), "st_chunk1_gzip9.h5": (ONE, []), "st_chunk_split_image.h5": (ONE, []), "st_lzf.h5": (ONE, []),
     "st_szip.h5": (ONE, []), "st_scaleoffset.h5": (ONE, []), "st_libver_latest.h5": (ONE, []), "st_userblock_1024.h5": (ONE, []),
     "st_compact.h5": (ONE, []), "st_label_enum.h5": (whole("images", "labels", "nhwc"), []),
@@ -119,7 +125,6 @@ LISTS = {"caffe_list.txt": ["caffe_mnist_train.h5", "caffe_mnist_test.h5"],
          "mpi_learn_train_mnist.list": ["mpi_learn_mnist_train_0.h5", "mpi_learn_mnist_train_1.h5"]}
 REFUSED = {  # file: what the message must say
     "fuel_vlen.h5": "lists of variable length",
-    "pcam_style_x.h5": "no 'y'",
     "pcam_style_y.h5": "at its root: y",
     "lbann_conduit.h5": "LBANN",
     "lbann_legacy_sample0.h5": "LBANN",

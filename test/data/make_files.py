@@ -428,6 +428,22 @@ refused_one("axes_twice", "no order of axes", options="axes=nhhw")
 refused_one("axes_flat", "first or the last", images=X[0].reshape(TRAIN, -1), options="axes=hnw")
 refused_one("without_labels", "holds 'images', but no 'labels'", names=("images", "other"))
 refused_one("in_another_file", "holds 'x', but no 'y'", names=("x", "other"))
+
+
+def in_two_files(name, expected, message="", labels=Y[0]):
+    """As PatchCamelyon's."""
+    for suffix, array in (("x", C.transpose(0, 2, 3, 1)), ("y", labels)):
+        with h5py.File(f"{FOLDER}/one_{name}_{suffix}.h5", "w") as out:
+            out[suffix] = array
+    row(f"one_{name}_x", expected, message)
+
+
+in_two_files("pcam", "one rgb", labels=Y[0][:, None, None, None])
+in_two_files("pcam_short", "one reject", "one_pcam_short_x.h5: /x: 40 images, but 39 labels in /y", labels=Y[0][:39])
+in_two_files("pcam_negative", "one reject", "one_pcam_negative_y.h5", labels=Y[0].astype("i2") - 1)
+with h5py.File(f"{FOLDER}/one_pcam_unlabelled_x.h5", "w") as out, h5py.File(f"{FOLDER}/one_pcam_unlabelled_y.h5", "w") as sister:
+    out["x"], sister["z"] = X[0], Y[0]
+row("one_pcam_unlabelled_x", "one reject", "one_pcam_unlabelled_y.h5")
 one("wrapped", X[0].view("i1"), options="scale=wrapped")
 refused_one("wrapped_untold", "wrapped", images=X[0].view("i1"))
 refused_one("wrapped_int16", "only int8", images=X[0].astype("i2"), options="scale=wrapped")
