@@ -14,8 +14,11 @@ namespace {
 
 constexpr std::size_t largest_attribute = std::size_t{1} << 20U;  // bytes
 
+using Object = std::shared_ptr<const Handle>;  // opening one takes longer than reading from it
+
 struct OpenAttribute {
-    Handle object, attribute, type, space;
+    Object object;
+    Handle attribute, type, space;
     std::string where;
     std::size_t count = 0;  ///< values
     std::size_t bytes() const { return count * H5Tget_size(type.get()); }
@@ -26,14 +29,14 @@ struct OpenAttribute {
     }
 };
 
-/// Empty: there is none of that name.
-std::optional<OpenAttribute> open_attribute(const File::Source& source, const std::string& object,
-                                            const std::string& name) {
+/// path: of the object.   Empty: there is none of that name.
+std::optional<OpenAttribute> open_attribute(const File::Source& source, const Object& object,
+                                            const std::string& path, const std::string& name) {
     OpenAttribute open;
-    open.object = open_object(source, object);
-    open.where = fmt::format("{}: attribute '{}'", source.where(object), name);
-    if (H5Aexists(open.object.get(), name.c_str()) <= 0) return std::nullopt;
-    open.attribute = Handle(H5Aopen(open.object.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
+    open.object = object;
+    open.where = fmt::format("{}: attribute '{}'", source.where(path), name);
+    if (H5Aexists(object->get(), name.c_str()) <= 0) return std::nullopt;
+    open.attribute = Handle(H5Aopen(object->get(), name.c_str(), H5P_DEFAULT), H5Aclose);
     REQUIRE(open.attribute, "{}: can't be opened: {}", open.where, library_reason());
     open.type = Handle(H5Aget_type(open.attribute.get()), H5Tclose);
     if (H5Tis_variable_str(open.type.get()) > 0 || H5Tget_class(open.type.get()) == H5T_COMPOUND)
@@ -44,6 +47,11 @@ std::optional<OpenAttribute> open_attribute(const File::Source& source, const st
     REQUIRE(open.count <= largest_attribute && open.bytes() <= largest_attribute,
             "{}: is larger than {} bytes", open.where, largest_attribute);
     return open;
+}
+
+std::optional<OpenAttribute> open_attribute(const File::Source& source, const std::string& path,
+                                            const std::string& name) {
+    return open_attribute(source, std::make_shared<Handle>(open_object(source, path)), path, name);
 }
 
 /// values: strings one after the other as the type says, in memory of the library's where variable.
@@ -154,7 +162,7 @@ Column read_column(const OpenAttribute& open, std::span<const std::byte> records
     } else if (kind == H5T_REFERENCE && H5Tequal(field.get(), H5T_STD_REF_OBJ) > 0) {
         for (std::size_t i = 0; i < open.count; ++i) {
             std::array<char, 512> path{};
-            const auto length = H5Rget_name(open.object.get(), H5R_OBJECT, &values[i * bytes],
+            const auto length = H5Rget_name(open.object->get(), H5R_OBJECT, &values[i * bytes],
                                             path.data(), path.size());
             column.references.emplace_back(length > 0 ? path.data() : "");
         }
@@ -193,17 +201,18 @@ std::optional<Attribute> File::attribute(const std::string& object, const std::s
 
 std::map<std::string, Attribute> File::attributes(const std::string& object) const {
     constexpr std::size_t most = 10'000;
-    const Handle opened = open_object(*source_, object);
+    const auto opened = std::make_shared<Handle>(open_object(*source_, object));
     std::vector<std::string> names;
     const auto add = [](hid_t, const char* name, const H5A_info_t*, void* into) -> herr_t {
         auto& known = *static_cast<std::vector<std::string>*>(into);
         known.emplace_back(name);
         return known.size() < most ? 0 : 1;
     };
-    H5Aiterate2(opened.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add, &names);
+    H5Aiterate2(opened->get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add, &names);
     std::map<std::string, Attribute> all;
     for (const auto& name : names)
-        if (auto value = attribute(object, name)) all.emplace(name, std::move(*value));
+        if (const auto open = open_attribute(*source_, opened, object, name))
+            all.emplace(name, read_attribute(*open));
     return all;
 }
 

@@ -92,13 +92,10 @@ void check_heaps(const File::Source& source, std::string_view start, const char*
         return;  // not since the 1990s
     const MappedFile mapped(source.path, source.bytes);
     const auto file = mapped.bytes().substr(std::min<std::size_t>(user_block, source.bytes));
-    for (std::size_t at = 0;; ++at) {
-        const void* found = memmem(file.data() + at, file.size() - at, start.data(), start.size());
-        if (found == nullptr) return;
-        at = static_cast<std::size_t>(static_cast<const char*>(found) - file.data());
+    // By its first byte: memmem() looks at pairs of bytes one by one, at a tenth of the speed.
+    for (std::size_t at = 0; (at = file.find(start, at)) != file.npos; ++at)
         REQUIRE(is_sound(file, at), "{}: damaged: a heap of {} at byte {}", source.path.string(),
                 what, at + user_block);
-    }
 }
 
 }  // namespace

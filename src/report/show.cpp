@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "collect.hpp"
 #include "lookup.hpp"
 #include "report/model_file.hpp"
 #include "report/tables.hpp"
@@ -35,7 +36,6 @@ struct ShownColumn {
 const std::vector<ShownColumn>& shown_columns() {
     constexpr double percent = 100;
     static const std::vector<ShownColumn> columns{
-        {"status", [](const Results& r) { return r.status; }},
         {"model", [](const Results& r) { return text(r.config, "model"); }},
         {"protocol", [](const Results& r) { return text(r.config, "protocol"); }},
         {"ranks x threads",
@@ -71,18 +71,18 @@ const std::vector<ShownColumn>& shown_columns() {
 
 }  // namespace
 
-std::string show_results(std::span<const std::filesystem::path> files) {
+RunsTable show_results(std::span<const std::filesystem::path> paths) {
     constexpr std::size_t names = 4;  // file, status, model, protocol
-    std::vector<std::string> header{"file"};
+    std::vector<std::string> header{"file", "status"};
     for (const auto& column : shown_columns()) header.emplace_back(column.heading);
     TextTable table(header, names);
-    for (const auto& file : files) {
-        const auto results = read_results(file, false);
-        std::vector<std::string> row{file.string()};
-        for (const auto& column : shown_columns()) row.push_back(column.cell(results));
+    auto shown = collect(paths, [&table](const CollectedRun& run) {
+        std::vector<std::string> row{run.file.string(), run.status};
+        for (const auto& column : shown_columns()) row.push_back(column.cell(run.results));
         table.add(std::move(row));
-    }
-    return table.text();
+    });
+    shown.text = table.text();
+    return shown;
 }
 
 std::string show_model(const std::filesystem::path& file) {

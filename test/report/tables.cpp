@@ -42,7 +42,7 @@ TEST(ShowResults, HasARowARunWithAlignedColumns) {
     results.summary = as_attributes(summarise(results, 4, 0.5));
     const Paths files{written(folder, "run.h5", results),
                       ResultsFile(folder / "new.h5", IfTaken::refuse).path()};
-    const auto lines = lines_of(show_results(files));
+    const auto lines = lines_of(show_results(files).text);
     ASSERT_EQ(lines.size(), 3U);
     for (const auto* part :
          {"finished", "wasp:period=50", "2 x 2", " 75.00 ", " 50.00 ", " 2.0 ", " 28 "})
@@ -59,7 +59,7 @@ TEST(ResultsCsv, HasARowAnEvaluationAndIsReadByPythonsCsv) {
     results.config["protocol"] = std::string("wasp:period=50,weight=\"x\"");
     const Paths files{written(folder, "a, b.h5", results),
                       ResultsFile(folder / "new.h5", IfTaken::refuse).path()};
-    const auto lines = lines_of(results_csv(files));
+    const auto lines = lines_of(results_csv(files).text);
     ASSERT_EQ(lines.size(), 4U);
     EXPECT_EQ(lines[0],
               "file,status,ranks,threads,model,protocol,data,batch,lr,seed,seconds,epoch,samples,"
@@ -71,7 +71,7 @@ TEST(ResultsCsv, HasARowAnEvaluationAndIsReadByPythonsCsv) {
     EXPECT_EQ(std::ranges::count(lines[3], ','), std::ranges::count(lines[0], ','));
     {
         std::ofstream csv(folder / "all.csv");
-        csv << results_csv(files);
+        csv << results_csv(files).text;
     }
     EXPECT_EQ(
         test::output_of(test::options.python +
@@ -82,16 +82,100 @@ TEST(ResultsCsv, HasARowAnEvaluationAndIsReadByPythonsCsv) {
         "3 wasp:period=50,weight=\"x\" 0.75 ''\n");
 }
 
-TEST(ResultsTables, RefuseWhatIsNoResultsFile) {
+constexpr auto tables = {show_results, results_csv, merge_results};
+
+TEST(ResultsTables, RefuseWhatDoesNotExist) {
     const test::Scratch folder;
-    for (const auto& show : {show_results, results_csv}) {
-        try {
-            show(Paths{folder / "missing.h5"});
-            FAIL();
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ExitCode::usage);
+    for (const auto& table : tables)
+        for (const auto& path : {folder / "missing.h5", folder.path()}) {
+            try {
+                table(Paths{path});
+                FAIL();
+            } catch (const Error& error) {
+                EXPECT_EQ(error.code(), ExitCode::usage);
+                EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos);
+            }
         }
+}
+
+/// A study's folder with a run of each fate, a model, a checkpoint's folder, and a file half
+/// written.
+void make_study(const test::Scratch& folder) {
+    std::filesystem::create_directory(folder / "runs");
+    std::filesystem::create_directory(folder / "finished.h5.ckpt");
+    for (const auto* name : {"finished", "damaged", "missing, \"twice\""})
+        std::ofstream(folder / "runs" / (std::string(name) + ".toml")) << "seed = 1\n";
+    for (const auto* status : {"finished", "diverged", "failed", "stopped", "running"}) {
+        auto results = test::example_results();
+        results.status = status;
+        results.config["seed"] = std::int64_t{7};
+        written(folder, std::string(status) + ".h5", results);
     }
+    std::filesystem::copy_file(folder / "finished.h5", folder / "damaged.h5");
+    std::filesystem::resize_file(folder / "damaged.h5", 5000);
+    std::ofstream(folder / ".half.h5.1.part") << "x";
+    std::ofstream(folder / ".half.h5") << "x";
+    write_model_file(folder / "model.h5",
+                     {.model = "mlp", .scale = {1}, .shift = {0}, .tensors = {{"w", {1}, {1.0F}}}});
+}
+
+TEST(ResultsTables, ListEveryRunOfAStudyWhateverBecameOfIt) {
+    const test::Scratch folder;
+    make_study(folder);
+    for (const auto& table : tables) {
+        const auto all = table(Paths{folder.path()});
+        EXPECT_FALSE(all.complete);
+        for (const auto* file : {"finished.h5", "diverged.h5", "failed.h5", "stopped.h5",
+                                 "running.h5", "damaged.h5", "missing, "})
+            EXPECT_NE(all.text.find((folder / file).string()), std::string::npos) << file;
+        for (const auto* file : {"half", "model.h5", "ckpt"})
+            EXPECT_EQ(all.text.find((folder / file).string()), std::string::npos) << file;
+        std::string said;
+        for (const auto& remark : all.remarks) said += remark + '\n';
+        for (const auto* part :
+             {"failed: ", "stopped: ", "running: ", "damaged: ", "missing: ", "left out: ",
+              "7 runs: 1 damaged, 1 diverged, 1 failed, 1 finished, 1 missing, 1 running, "
+              "1 stopped"})
+            EXPECT_NE(said.find(part), std::string::npos) << part << said;
+    }
+}
+
+TEST(ResultsTables, SayNothingBesidesWhenAllIsWell) {
+    const test::Scratch folder;
+    const Paths files{written(folder, "a.h5", test::example_results())};
+    for (const auto& table : tables) {
+        EXPECT_TRUE(table(files).complete);
+        EXPECT_TRUE(table(files).remarks.empty());
+    }
+}
+
+TEST(MergeResults, IsReadByPythonAndHoldsSummaryTimesAndOptions) {
+    const test::Scratch folder;
+    make_study(folder);
+    std::ofstream(folder / "all.csv") << merge_results(Paths{folder.path()}).text;
+    EXPECT_EQ(test::output_of(
+                  test::options.python +
+                  " -c \"import csv, sys; rows = list(csv.DictReader(open(sys.argv[1])));"
+                  "by = {row['status']: row for row in rows}; f = by['finished'];"
+                  "print(len(rows), None in f, f['protocol'], f['ranks'], f['seed'], f['samples'],"
+                  "f['option_epochs'], f['wait_seconds'], f['final_accuracy'],"
+                  "f['accuracy_of_shared'], f['nodes'], repr(f['target_accuracy']));"
+                  "print('truncated' in by['damaged']['fault'], repr(by['missing']['seed']),"
+                  "by['missing']['file'][-10:])\" " +
+                  (folder / "all.csv").string()),
+              "7 False wasp:period=50 2 7 112 2 0.375 0.75 0.75 2 ''\n"
+              "True '' \"twice\".h5\n");
+}
+
+TEST(MergeResults, HasTheSameFirstColumnsForEveryStudy) {
+    const test::Scratch folder;
+    const Paths empty{ResultsFile(folder / "new.h5", IfTaken::refuse).path()};
+    const Paths full{written(folder, "full.h5", test::example_results())};
+    const auto few = lines_of(merge_results(empty).text).front();
+    EXPECT_TRUE(lines_of(merge_results(full).text).front().starts_with(few)) << few;
+    EXPECT_TRUE(
+        few.starts_with("file,status,fault,ranks,threads,nodes,model,protocol,data,batch,"
+                        "lr,seed,best_accuracy,"));
 }
 
 TEST(ShowModel, ListsTensorsShapesAndTheSum) {
