@@ -48,6 +48,9 @@ check: deps  ## install what is missing, build and run every test
 test: $B/wasp $B/tests  ## build and run every test (without the installation)
 	@tools/run_tests.sh $B "$(MPIEXEC)" "$(PYTHON)" $(TEST_ARGS)
 
+slurm: $B/wasp  ## the job scripts on a real Slurm with virtual nodes (as root, with Debian's slurmctld slurmd slurm-client)
+	@test/slurm/run.sh $B/wasp "$(MPIEXEC)" "$(PYTHON)"
+
 bench: $B/bench  ## Google Benchmark of the kernels
 	OMP_NUM_THREADS=1 $B/bench $(BENCH_ARGS)
 
@@ -148,6 +151,6 @@ $B/src/report/provenance.o: CPPFLAGS += -DGIT_COMMIT='"$(COMMIT)"' \
     -DBUILD_FLAGS='"$(MACHINE) $(MODE): $(CXXFLAGS) $(ARCH_FLAGS)"'
 
 -include $(FUZZED:%.cpp=build/fuzz/%.d) $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $B/src/app/main.d
-.PHONY: all quickstart check test bench fuzz lint rooms format deps clean info help FORCE
+.PHONY: all quickstart check test slurm bench fuzz lint rooms format deps clean info help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -3,8 +3,8 @@
 # Build with `make MACHINE=ivybridge`. Not tried on the machine itself: partition and modules differ between projects.
 export WASP_SITE=tianhe2
 export SBATCH_PARTITION=${SBATCH_PARTITION:-work}
-export WASP_SRUN=yhrun WASP_SCONTROL=yhcontrol
+export WASP_SRUN=${WASP_SRUN:-yhrun} WASP_SCONTROL=${WASP_SCONTROL:-yhcontrol}
 
 # A rank a socket: its threads share memory that is near. --ntasks-per-node=… --cpus-per-task=… override it.
 export WASP_RANKS_PER_NODE=${WASP_RANKS_PER_NODE:-2}
-export WASP_PMI=pmi2
+export WASP_PMI=${WASP_PMI:-pmi2}

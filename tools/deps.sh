@@ -32,6 +32,9 @@ clang-format            make lint
 clang-tidy              make lint
 cppcheck                make lint
 shellcheck              make lint
+slurm-client            make slurm
+slurmctld               make slurm
+slurmd                  make slurm
 END
 }
 

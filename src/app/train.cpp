@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/failure.hpp"
 #include "base/random.hpp"
 #include "base/stopwatch.hpp"
 #include "checkpoints.hpp"
@@ -262,9 +263,9 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
     return verdict;
 }
 
-}  // namespace
-
-void train(Cluster& ranks, const TrainConfig& given, std::string_view command_line) {
+/// Collective. Returns why the run ended early, on the first worker's rank.
+std::optional<Error> train_to_an_end(Cluster& ranks, const TrainConfig& given,
+                                     std::string_view command_line) {
     ranks.set_stall_seconds(given.stall_timeout);
     RestorableCluster cluster(ranks);
     catch_stop_signals();
@@ -301,8 +302,19 @@ void train(Cluster& ranks, const TrainConfig& given, std::string_view command_li
         if (journal) journal->write_failed();
         throw;
     }
-    collectively(cluster, [&] {
+    return failure_of([&] {
         if (journal) verdict.throw_if_ended_early(journal->path());
+    });
+}
+
+}  // namespace
+
+void train(Cluster& ranks, const TrainConfig& given, std::string_view command_line) {
+    const auto early = train_to_an_end(ranks, given, command_line);
+    // Not before all that the ranks share is given back: with that at hand, an error aborts the
+    // job, and srun makes its own exit code of it.
+    collectively(ranks, [&] {
+        if (early) throw Error(*early);
     });
 }
 

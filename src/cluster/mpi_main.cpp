@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -23,6 +24,16 @@ namespace {
 
 constexpr const char* silent = "";  // the message of an error that another rank reports
 
+/// A launcher that ends all when one ends (srun -K) would not let the first rank speak.
+void wait_to_be_ended() {
+    sigset_t ended;
+    sigemptyset(&ended);
+    sigaddset(&ended, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ended, nullptr);
+    constexpr timespec limit{2, 0};
+    sigtimedwait(&ended, nullptr, &limit);
+}
+
 // A launcher of another kind than our MPI library's starts N jobs of one rank each: all would train
 // alone, and write the same files. The first of them says so.
 void refuse_single_ranks_of_a_larger_job() {
@@ -39,7 +50,10 @@ void refuse_single_ranks_of_a_larger_job() {
          {Launcher{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}, Launcher{"PMI_SIZE", "PMI_RANK"},
           Launcher{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}}) {
         if (ranks > 1 || number(size) <= 1) continue;
-        REQUIRE(number(rank) == 0, "{}", silent);
+        if (number(rank) != 0) {
+            wait_to_be_ended();
+            throw Error(ExitCode::usage, silent);
+        }
         REQUIRE(false,
                 "{0} programs of one rank were started instead of one program of {0} ranks "
                 "({1}={0}): use srun --mpi=pmi2, or the mpiexec of the MPI library this was built "
