@@ -2,6 +2,7 @@
 # Run every test: once with ranks as threads, then the tests of the seam and what stands on it under
 # mpiexec, on one node and on two.
 # usage: run_tests.sh BUILD_FOLDER MPIEXEC PYTHON [RANKS…]     RANKS: for mpiexec, default 1 2 4 8; 0: none
+# Those of the Python tools are run in release builds only: others build the same tools.
 # WASP_SAMPLES=FOLDER: also read the data files of other programs there (test/data/samples.cpp)
 set -u
 build=$1 mpiexec=$2 python=$3; shift 3
@@ -31,6 +32,7 @@ run() {  # run NAME SECONDS COMMAND…
 
 run "threads" 1500 "$build/tests" --wasp="$build/wasp" --mpiexec="$mpiexec" --python="$python" \
     ${WASP_SAMPLES:+"--samples=$WASP_SAMPLES"}
+case $build in *-release) run "Python tools" 600 "$python" test/python/run.py "$build/wasp" "$mpiexec" ;; esac
 export ASAN_OPTIONS=detect_leaks=0  # of MPI's plug-ins
 for ranks in "$@"; do
     [ "$ranks" = 0 ] || run "$ranks MPI ranks" 600 "$mpiexec" -n "$ranks" "$build/tests" --ranks=mpi
