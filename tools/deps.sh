@@ -32,6 +32,7 @@ clang-format            make lint
 clang-tidy              make lint
 cppcheck                make lint
 shellcheck              make lint
+chromium                the test of a study's page in a browser
 slurm-client            make slurm
 slurmctld               make slurm
 slurmd                  make slurm

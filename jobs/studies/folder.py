@@ -108,6 +108,8 @@ class Folder:
             if config.stem not in names and not (self.path / f"{config.stem}.h5").exists():
                 config.unlink()
         plan = {"study": str(study.path), "configuration": study.text, "scaling": study.scaling,
+                "tuned": study.tuning.option if study.tuning else None,
+                "tuned_by": study.tuning.measure if study.tuning else None,
                 "runs": [{"name": run.name, "protocol": run.options["protocol"], "nodes": run.nodes,
                           "ranks-per-node": run.per_node, "threads": run.threads, "batch": run.batch,
                           "seed": run.seed, "options": run.options} for run in runs]}

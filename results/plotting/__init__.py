@@ -1,0 +1,1 @@
+"""Pictures, tables and a page of what results files hold. See results/plot.py."""
