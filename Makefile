@@ -6,10 +6,14 @@ Q       := $(if $(V),,@)
 include make/$(MACHINE).mk
 -include make/local.mk
 
-MODE_FLAGS.release := -O3 -DNDEBUG
-MODE_FLAGS.debug   := -Og
-MODE_FLAGS.asan    := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
-MODE_FLAGS.tsan    := -O1 -fsanitize=thread
+# -g1: lines and functions, which is what traces show; all of -g takes a third of the compiler's time.
+MODE_FLAGS.release := -O3 -g1 -DNDEBUG
+MODE_FLAGS.debug   := -Og -g
+MODE_FLAGS.asan    := -O1 -g1 -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+MODE_FLAGS.tsan    := -O1 -g1 -fsanitize=thread
+# The tests themselves: half of all lines, of which neither speed nor undefined behaviour is of interest.
+TEST_FLAGS.release := -O1
+TEST_FLAGS.asan    := -fno-sanitize=undefined
 # The inner loops of the vector kernels are blocked and unrolled by hand: -O3, partial redundancy elimination and the
 # second scheduler would move loads across iterations and spill the registers that the blocks were cut for (g++ 12: up to
 # a third slower).
@@ -19,7 +23,7 @@ $(error MODE=$(MODE): use release, debug, asan or tsan)
 endif
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
-CXXFLAGS := -std=c++20 -g -fopenmp -ffp-contract=off $(MODE_FLAGS.$(MODE)) $(WARNINGS) $(EXTRA_FLAGS)
+CXXFLAGS := -std=c++20 -fopenmp -ffp-contract=off $(MODE_FLAGS.$(MODE)) $(WARNINGS) $(EXTRA_FLAGS)
 CPPFLAGS := -Iinclude -Itest $(MPI_FLAGS) $(BLAS_FLAGS) $(HDF5_FLAGS) $(ONEDNN_FLAGS) $(OTHER_FLAGS)
 LDLIBS   := $(MPI_LIBS) $(BLAS_LIBS) $(HDF5_LIBS) $(ONEDNN_LIBS) $(OTHER_LIBS)
 
@@ -91,7 +95,9 @@ $B/wasp: $B/src/app/main.o $(OBJECTS)
 	@echo '  link     $@'
 	$Q$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
-$B/tests: $(TEST_OBJECTS) $(OBJECTS)
+# The program's objects come first: of an inline function that both have, theirs is taken.
+$(TEST_OBJECTS): CXXFLAGS += $(TEST_FLAGS.$(MODE))
+$B/tests: $(OBJECTS) $(TEST_OBJECTS)
 	@echo '  link     $@'
 	$Q$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(TEST_LIBS)
 
@@ -113,7 +119,7 @@ build/fuzz/fuzzer: $(FUZZED:%.cpp=build/fuzz/%.o)
 	$Q$(FUZZ_CXX) $(FUZZ_FLAGS) $^ -o $@ $(HDF5_LIBS) -lfmt -lz -lpng
 
 # Objects are rebuilt when the flags change: they depend on a file that holds them.
-FLAGS := $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(ARCH_FLAGS) $(KERNEL_FLAGS.$(MODE)) $(foreach isa,$(SIMD),$(SIMD_FLAGS.$(isa)))
+FLAGS := $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(ARCH_FLAGS) $(KERNEL_FLAGS.$(MODE)) $(TEST_FLAGS.$(MODE)) $(foreach isa,$(SIMD),$(SIMD_FLAGS.$(isa)))
 $B/flags: FORCE
 	@mkdir -p $B; echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 
