@@ -45,6 +45,7 @@ class Study:
     entries: list = field(default_factory=list)
     tuning: Tuning = None
     concurrent: int = None
+    exclusive: bool = True  # whether a run has its nodes for itself
     sbatch_options: list = field(default_factory=list)
 
 
@@ -166,13 +167,16 @@ def read_study(path, known=None):
              for key, default in SHAPE.items()}
     options = options_of(f"{path}: [train]", table(f"{path}: [train]", given.get("train", {})), known)
     slurm = table(f"{path}: [slurm]", given.get("slurm", {}))
-    check_keys(f"{path}: [slurm]", slurm, {"concurrent", "options"})
+    check_keys(f"{path}: [slurm]", slurm, {"concurrent", "exclusive", "options"})
     study = Study(pathlib.Path(path), content, pathlib.Path(text(f"{path}: out", given["out"])), scaling,
                   seconds(f"{path}: time-limit", given["time-limit"]))
     if "tune" in given:
         study.tuning = tuning_of(f"{path}: [tune]", given["tune"])
     if "concurrent" in slurm:
         study.concurrent, = naturals(f"{path}: [slurm]: concurrent", [slurm["concurrent"]])
+    study.exclusive = slurm.get("exclusive", True)
+    if not isinstance(study.exclusive, bool):
+        raise Fault(f"{path}: [slurm]: exclusive: {study.exclusive!r}: expected true or false")
     study.sbatch_options = [text(f"{path}: [slurm]: options", one) for one in as_list(slurm.get("options", []))]
     protocols = as_list(given["protocols"])
     tune_seeds = study.tuning.seeds if study.tuning else []

@@ -61,7 +61,7 @@ def script_of(study, folder, name, runs, home):
         time=slurm_time(study.time_limit), last=len(runs) - 1,
         limit=f"%{study.concurrent}" if study.concurrent else "",
         notice=max(1, min(120, study.time_limit // 10)),
-        further="".join(f"#SBATCH {option}\n" for option in study.sbatch_options), count=len(runs),
+        further="".join(f"#SBATCH {option}\n" for option in ["--exclusive"] * study.exclusive + study.sbatch_options), count=len(runs),
         home=shlex.quote(str(home)), folder=shlex.quote(str(folder.path.absolute())),
         runs="\n".join(run.name for run in runs))  # names need no quotes
 
@@ -98,7 +98,7 @@ class Jobs:
         if not self.arrays:
             return {}
         there = {}
-        for line in call(["squeue", "--noheader", "--array", "--format=%F %K %T"]).splitlines():
+        for line in call(["squeue", "--me", "--noheader", "--array", "--format=%F %K %T"]).splitlines():
             job, task, state = line.split()
             if job in self.arrays and task.isdigit() and int(task) < len(self.arrays[job]):
                 there[self.arrays[job][int(task)]] = job, state

@@ -9,7 +9,7 @@ RECONSTRUCTIONS = {"wasp": "WASP (reconstruction)", "nosync": "NoSync (reconstru
 OVER = ("finished", "diverged")
 # Options that say where a run was made and written, not what it is.
 ELSEWHERE = {"seed", "out", "toml", "command_line", "save-model", "unique", "resume", "checkpoint-every",
-             "keep-checkpoints", "progress", "stall-timeout", "cluster"}
+             "keep-checkpoints", "progress", "stall-timeout", "max-time", "cluster"}
 
 
 class Run:

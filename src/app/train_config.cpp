@@ -61,7 +61,9 @@ void check_experiment(const TrainConfig& config, const ProtocolFacts& facts) {
     REQUIRE(!in_turns || (!config.checkpoint_every && config.resume.empty()),
             "--checkpoint-every and --resume don't go with --record-schedule and --replay, where "
             "workers stop only where the schedule lets them");
-    REQUIRE(facts.can_pause || (!config.checkpoint_every && config.resume.empty()),
+    // A job script gives --resume auto whatever the protocol: there is nothing to go on from.
+    const bool resumes_from_a_file = !config.resume.empty() && config.resume != "auto";
+    REQUIRE(facts.can_pause || (!config.checkpoint_every && !resumes_from_a_file),
             "--protocol {} has no checkpoints: its workers never stand between the same two steps; "
             "leave out --checkpoint-every and --resume",
             config.protocol);

@@ -222,5 +222,16 @@ TEST(Checkpoints, WhatDoesNotFitTheRunIsRefused) {
     refused(training(out, "bsp", 2, 40), "checkpoints of an earlier run");
 }
 
+TEST(Checkpoints, AProtocolWithoutThemStartsAnewUnlessItsRunIsFinished) {
+    const Scratch scratch;
+    const auto out = scratch / "run.h5";
+    const auto words = training(out, "backup", 2, 40) + Words{"--resume", "auto"};
+    { const ResultsFile killed(out, IfTaken::refuse); }  // status: running
+    const auto outcome = run_wasp(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(read_results(out).status, "finished");
+    EXPECT_EQ(not_refused(run_wasp(words), 2, "holds a finished run"), "");
+}
+
 }  // namespace
 }  // namespace wasp::test

@@ -54,6 +54,7 @@ class Configuration(InFolder):
                 ('model = "mlp"', "lr = {a = 1}", "lr", "a number"),
                 ("[train]", 'nodes = 3\n[train]', "batch 8", "3 workers", "weak"),
                 ("[train]", '[slurm]\nconcurrent = 0\n[train]', "concurrent"),
+                ("[train]", '[slurm]\nexclusive = 1\n[train]', "exclusive", "true or false"),
                 ("[train]", '[tune]\noption = "lr"\nby = "accuracy"\n[train]', "by", "final_accuracy"),
                 ("[train]", "[train", "study.toml")):
             with self.subTest(new):

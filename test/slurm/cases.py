@@ -230,7 +230,75 @@ def power_cut(node):
     os.kill(int((CLUSTER / f"{node}.pid").read_text()), 9)
 
 
+class Study:
+    """Of two protocols with two seeds, and what jobs/study says of it."""
+
+    def __init__(self, name, nodes, length):
+        self.folder = WORK / f"study '{name}' ü"
+        self.file = WORK / f"{name}.toml"
+        self.file.write_text(f"""
+out = "{self.folder}"
+nodes = {nodes}
+batch = 16
+seeds = [1, 2]
+time-limit = 5
+protocols = ["bsp", "wasp:trigger=versions"]
+[train]
+data = "{CLUSTER}/data.h5"
+model = "lenet5"
+updates = {length}
+[slurm]
+concurrent = 2
+exclusive = false
+""")
+
+    def call(self, *words):
+        more = {"WASP_PROGRAM": WASP, "WASP_SITE": "debian"}
+        return run(sys.executable, ROOT / "jobs/study", *words, self.file, "--wasp", WASP, cwd=WORK,
+                   env=os.environ | more).stdout
+
+    def wait_for(self, status):
+        wait_until(lambda: status in self.call("status"), f"{status!r} of {self.folder}")
+
+
+def a_study_runs_as_arrays_fills_its_gaps_and_becomes_a_page():
+    study = Study("scaling", [1, 2, 4], 64)
+    scripts = re.split(r"^(?=#!)", study.call("--dry-run"), flags=re.MULTILINE)[1:]
+    assert len(scripts) == 3, scripts
+    for script in scripts:
+        said = run("sbatch", "--test-only", input=script)
+        assert "to start at" in said.stderr, said
+    study.call()
+    study.wait_for("12 runs: 12 finished")
+    results_files = sorted(study.folder.glob("*.h5"))
+    sizes = sorted(check_finished(out, results(out)["ranks"], results(out)["ranks"])["ranks"] for out in results_files)
+    assert sizes == [1] * 4 + [2] * 4 + [4] * 4, sizes
+
+    results_files[0].unlink()
+    merged = run(WASP, "results", "merge", study.folder)
+    assert len(merged.stdout.splitlines()) == 13 and "12 runs: 11 finished, 1 missing" in merged.stderr, merged.stderr
+    assert "1 runs on" in study.call()
+    study.wait_for("12 runs: 12 finished")
+
+    pictures = study.folder / "pictures"
+    run(sys.executable, ROOT / "results/plot.py", study.folder, "--out", pictures)
+    assert (pictures / "scaling.png").exists()
+    assert "12 runs: 12 finished" in (pictures / "index.html").read_text()
+
+
+def a_study_can_be_cancelled_and_goes_on_later():
+    study = Study("endless", 2, 10**9)
+    study.call()
+    wait_until(lambda: list(study.folder.glob("*.h5")), "a run to begin")
+    assert "4 runs" in study.call("status")
+    assert "cancelled: " in study.call("cancel")
+    wait_until(lambda: not re.search("queued|running", study.call("status")), "the jobs to be gone")
+    assert "no jobs" in study.call("cancel")
+
+
 SIDE_BY_SIDE = [
+    a_study_runs_as_arrays_fills_its_gaps_and_becomes_a_page,
+    a_study_can_be_cancelled_and_goes_on_later,
     at_the_time_limit_a_job_is_requeued_and_resumed,
     a_signal_before_the_limit_may_go_to_the_ranks,
     *(protocols_on_nodes(nodes, protocol) for nodes in (1, 2, 4) for protocol in ("wasp", "bsp", "nosync")),
