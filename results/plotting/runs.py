@@ -4,6 +4,7 @@ import pathlib
 from dataclasses import dataclass, field
 
 import h5py
+import numpy
 
 RECONSTRUCTIONS = {"wasp": "WASP (reconstruction)", "nosync": "NoSync (reconstruction)"}
 OVER = ("finished", "diverged")
@@ -52,6 +53,13 @@ class Run:
         size = f"{self.size} rank{'s' if self.size > 1 else ''}"
         threads = f" × {self.threads} threads" if self.threads > 1 else ""
         return " ".join(part for part in self.protocol() if part) + f", {size}{threads}"
+
+    def divergence_quarters(self):
+        """Of the recorded steps' divergences, the means of the first and the last quarter."""
+        with h5py.File(self.path, "r") as file:
+            quarters = numpy.array_split(file["steps/divergence"][:], 4)
+        return [float(numpy.nanmean(quarter)) if numpy.isfinite(quarter).any() else numpy.nan
+                for quarter in (quarters[0], quarters[-1])]
 
     def part_shares(self):
         """{part: share of the recorded time of all ranks}"""

@@ -10,7 +10,7 @@ COLUMNS = [("s to target", "time_to_accuracy", 1, 2), ("thousand images to it", 
            ("p95", "staleness_p95", 1, 0), ("step mass", "step_mass", 1, 2), ("idle %", "idle_share", 100, 0)]
 # Of runs where each worker has a model of its own.
 OWN_MODELS = [("differing answers in %", "disagreement", 100, 2), ("spread of the weights", "spread", 1, 3),
-              ("divergence", "divergence_mean", 1, 5), ("test loss − training loss", "train_test_gap", 1, 4)]
+              ("test loss − training loss", "train_test_gap", 1, 4)]
 
 
 def mean_sd(values, factor, digits):
@@ -58,10 +58,11 @@ def models_table(siblings):
     for row, group in zip(rows, siblings):
         accuracies = [mean_sd([run.models.get(name, run.models.get("shared", numpy.nan) if name == "best" else numpy.nan)
                                for run in group.runs], 100, 2) for name in ("best", "mean", "ensemble")]
-        body.append(row + accuracies
+        first, last = zip(*(run.divergence_quarters() for run in group.runs))
+        body.append(row + accuracies + [mean_sd(first, 1, 5), mean_sd(last, 1, 5)]
                     + [mean_sd(group.values(name), factor, digits) for _, name, factor, digits in OWN_MODELS])
     return [headings + ["best by validation in %", "mean model in %", "ensemble in %",
-                        *(heading for heading, *_ in OWN_MODELS)], *body]
+                        "divergence, first quarter", "last quarter", *(heading for heading, *_ in OWN_MODELS)], *body]
 
 
 def best_of_tuned(siblings, plan):

@@ -213,9 +213,29 @@ class Files(unittest.TestCase):
             self.assertIn(name, complaints)
 
     def test_models_have_a_table_where_there_are_several(self):
-        table = tables.models_table(families.siblings_of([runs.Run(self.folder / "run.h5")]))
+        def diverge(file):  # 1 in the first quarter, 3 in the last
+            steps = file["steps/divergence"]
+            steps[:] = numpy.nan
+            steps[0, 0], steps[-1, 0] = 1, 3
+
+        table = tables.models_table(families.siblings_of([runs.Run(self.changed("apart.h5", diverge))]))
         self.assertIn("ensemble in %", table[0])
         self.assertRegex(table[1][table[0].index("ensemble in %")], r"^\d+\.\d\d$")
+
+        self.assertEqual(table[1][table[0].index("divergence, first quarter"):][:2], ["1.00000", "3.00000"])
+
+    def test_the_best_of_what_was_tuned_has_all_seeds(self):
+        def made(lr, seed, samples):
+            def change(file):
+                file["config"].attrs["lr"] = lr
+                file["config"].attrs["seed"] = seed
+                file["summary"].attrs["samples_to_accuracy"] = samples
+            return runs.Run(self.changed(f"{lr}-{seed}.h5", change))
+
+        groups = families.siblings_of([made(0.1, 1, 50.0), made(0.2, 1, 40.0), made(0.2, 2, 90.0), made(0.4, 1, numpy.nan)])
+        best = tables.best_of_tuned(groups, {"tuned": "lr", "tuned_by": "samples_to_accuracy"})
+        self.assertEqual([(group.first.config["lr"], len(group.runs)) for group in best], [(0.2, 2)])
+        self.assertIsNone(tables.best_of_tuned(groups, {"tuned": None}))
 
     def test_the_program_starts_and_explains_itself(self):
         done = subprocess.run([sys.executable, ROOT / "results/plot.py", "--help"], capture_output=True, text=True)

@@ -72,6 +72,14 @@ class Local(InFolder):
         self.assertIn("--resume auto", log)
         self.assertFalse(pathlib.Path("out/aside").exists())
 
+    def test_what_is_tuned_is_tuned_and_then_run_with_the_other_seeds(self):
+        self.write(STUDY.replace("toy.h5", "toy ü'd.h5") + 'epochs = 1\nlr = [0.01, 1e-9]\n'
+                   '[tune]\noption = "lr"\nby = "final_loss"\n')
+        done = self.study("study.toml", *self.words[1:])
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("3 runs: 3 finished", done.stdout)
+        self.assertEqual([name.split("_")[3] for name in sorted(self.results()) if "_s2_" in name], ["lr=0.01"])
+
     def test_no_run_is_begun_when_the_time_is_over(self):
         done = self.study(*self.words, "--for", "0")
         self.assertEqual((done.returncode, done.stdout), (1, "out: 2 runs: 2 missing\n"))
