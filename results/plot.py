@@ -85,7 +85,8 @@ def draw_all(runs, siblings, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("paths", nargs="+", type=pathlib.Path, metavar="RUN.h5|STUDY_FOLDER", help="results of wasp train")
+    parser.add_argument("paths", nargs="+", type=pathlib.Path, metavar="RUN.h5|STUDY_FOLDER",
+                        help="results of wasp train")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("results"), help="folder for the pictures")
     parser.add_argument("--tables", action="store_true", help="print the tables, as Markdown, and draw nothing")
     arguments = parser.parse_args()

@@ -9,9 +9,9 @@ from .faults import Fault, unknown
 # Of the numbers that make a run; each may be a list.
 SHAPE = {"nodes": 1, "ranks-per-node": 1, "threads": 1, "batch": None, "seeds": [1]}
 # Options of wasp train that a study gives itself, and what to write instead.
-OWN = {"protocol": "protocols", "batch": "batch, at the top", "seed": "seeds, at the top", "threads": "threads, at the top",
-       "out": "out, at the top", "save-model": None, "resume": None, "unique": None, "config": None, "cluster": None,
-       "record-schedule": None, "replay": None}
+OWN = {"protocol": "protocols", "batch": "batch, at the top", "seed": "seeds, at the top",
+       "threads": "threads, at the top", "out": "out, at the top", "save-model": None, "resume": None, "unique": None,
+       "config": None, "cluster": None, "record-schedule": None, "replay": None}
 # What tells the best value of an option: whether less of it is better.
 MEASURES = {"samples_to_accuracy": True, "updates_to_accuracy": True, "time_to_accuracy": True, "final_loss": True,
             "final_accuracy": False}

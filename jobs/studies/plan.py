@@ -53,8 +53,8 @@ def worker_batch(study, protocol, batch, ranks):
     if study.scaling == "weak":
         return batch
     if batch % ranks:
-        raise Fault(f"{study.path}: protocols ({protocol}): batch {batch} can't be shared equally among {ranks} workers; "
-                    "choose a multiple, or scaling = \"weak\"")
+        raise Fault(f"{study.path}: protocols ({protocol}): batch {batch} can't be shared equally among {ranks} "
+                    "workers; choose a multiple, or scaling = \"weak\"")
     return batch // ranks
 
 

@@ -22,7 +22,7 @@ SCRIPT = """#!/bin/bash
 #SBATCH --requeue
 #SBATCH --open-mode=append
 {further}# Written by jobs/study: {count} of its runs, as tasks of an array.
-export WASP_HOME={home}
+export WASP_HOME={home} WASP_PROGRAM={wasp}
 folder={folder}
 runs=(
 {runs}
@@ -54,15 +54,19 @@ def arrays_of(runs):
     return arrays
 
 
-def script_of(study, folder, name, runs, home):
+def script_of(study, folder, name, runs, home, wasp):
+    """home: with jobs/train.sbatch   wasp: the program"""
     nodes, per_node, threads = runs[0].shape
+    further = (["--exclusive"] if study.exclusive else []) + study.sbatch_options
     return SCRIPT.format(
-        name=re.sub(r"[^A-Za-z0-9.=_-]+", "-", f"{study.path.stem}-{name}"), nodes=nodes, per_node=per_node, threads=threads,
+        name=re.sub(r"[^A-Za-z0-9.=_-]+", "-", f"{study.path.stem}-{name}"),
+        nodes=nodes, per_node=per_node, threads=threads,
         time=slurm_time(study.time_limit), last=len(runs) - 1,
         limit=f"%{study.concurrent}" if study.concurrent else "",
         notice=max(1, min(120, study.time_limit // 10)),
-        further="".join(f"#SBATCH {option}\n" for option in ["--exclusive"] * study.exclusive + study.sbatch_options), count=len(runs),
-        home=shlex.quote(str(home)), folder=shlex.quote(str(folder.path.absolute())),
+        further="".join(f"#SBATCH {option}\n" for option in further), count=len(runs),
+        home=shlex.quote(str(home)), wasp=shlex.quote(str(wasp.absolute())),
+        folder=shlex.quote(str(folder.path.absolute())),
         runs="\n".join(run.name for run in runs))  # names need no quotes
 
 
@@ -105,20 +109,20 @@ class Jobs:
         return there
 
 
-def write_scripts(study, folder, runs, home):
+def write_scripts(study, folder, runs, home, wasp):
     """[(path, runs)]"""
     written = []
     for name, members in arrays_of(runs):
         path = folder.path / "jobs" / f"{name}.sbatch"
-        write_aside(path, script_of(study, folder, name, members, home))
+        write_aside(path, script_of(study, folder, name, members, home, wasp))
         written.append((path, members))
     return written
 
 
-def submit(study, folder, runs, home):
+def submit(study, folder, runs, home, wasp):
     """Yields (job, runs)."""
     jobs = Jobs(folder)
-    for path, members in write_scripts(study, folder, runs, home):
+    for path, members in write_scripts(study, folder, runs, home, wasp):
         job = call(sbatch_words(folder, path)).strip().split(";")[0]
         jobs.add(job, members)
         yield job, members

@@ -42,8 +42,8 @@ def draw_curve(panel, places, accuracies, label, line):
     """accuracies: (run, evaluation), in percent"""
     mean, last = accuracies.mean(axis=0), accuracies[:, -1]
     spread = f" ± {last.std(ddof=1):.2f}, {len(last)} seeds" if len(last) > 1 else ""
-    panel.plot(places, mean, markersize=5, markevery=max(1, len(mean) // 15), label=f"{label}: {mean[-1]:.2f} %{spread}",
-               **line)
+    panel.plot(places, mean, markersize=5, markevery=max(1, len(mean) // 15),
+               label=f"{label}: {mean[-1]:.2f} %{spread}", **line)
     if len(last) > 1:
         panel.fill_between(places, accuracies.min(axis=0), accuracies.max(axis=0), color=line["color"], alpha=0.15,
                            linewidth=0)

@@ -6,7 +6,8 @@ import html
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}
 table{border-collapse:collapse;font-size:.85em}th,td{padding:.2em .6em;border-bottom:1px solid #ccc;text-align:right}
 th:first-child,td:first-child{text-align:left}th{border-bottom:2px solid #222;vertical-align:bottom}
-.wide{overflow-x:auto}.numbers td{white-space:nowrap}.words td,.words th{text-align:left}pre{background:#f4f4f4;padding:1em;overflow-x:auto}img{max-width:100%;height:auto}
+.wide{overflow-x:auto}.numbers td{white-space:nowrap}.words td,.words th{text-align:left}
+pre{background:#f4f4f4;padding:1em;overflow-x:auto}img{max-width:100%;height:auto}
 .bad{border-left:.3em solid #D55E00;padding-left:1em}"""
 
 FACTS = ("git_commit", "cpu_model", "cluster", "kernels", "hosts", "dataset", "dataset_sha256")
@@ -17,12 +18,14 @@ def table_html(table, kind="numbers"):
     head, *body = table
     rows = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>\n" for row in body)
     heads = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-    return f'<div class="wide"><table class="{kind}"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n'
+    return (f'<div class="wide"><table class="{kind}"><thead><tr>{heads}</tr></thead>\n'
+            f"<tbody>{rows}</tbody></table></div>\n")
 
 
 def picture_html(path, meaning):
     content = base64.b64encode(path.read_bytes()).decode("ascii")
-    return (f'<h2>{html.escape(meaning)}</h2>\n<img alt="{html.escape(meaning)}" src="data:image/png;base64,{content}">\n')
+    meaning = html.escape(meaning)
+    return f'<h2>{meaning}</h2>\n<img alt="{meaning}" src="data:image/png;base64,{content}">\n'
 
 
 def problems_html(problems):
@@ -38,7 +41,8 @@ def facts_of(runs):
     for name in FACTS:
         values = collections.Counter(str(run.provenance.get(name, "")) for run in runs)
         values.pop("", None)
-        shown = "; ".join(f"{value} ({count} runs)" if len(values) > 1 else value for value, count in values.most_common(8))
+        shown = "; ".join(f"{value} ({count} runs)" if len(values) > 1 else value
+                          for value, count in values.most_common(8))
         if shown:
             table.append([name, shown])
     return table
@@ -56,7 +60,8 @@ def runs_table(runs):
 
 def write_page(path, name, collection, tables, pictures):
     """pictures: [(PNG file, meaning)]"""
-    counts = collections.Counter([run.status for run in collection.runs] + [status for _, status, _ in collection.problems])
+    counts = collections.Counter(run.status for run in collection.runs)
+    counts.update(status for _, status, _ in collection.problems)
     title = f"Study {name}"
     parts = [f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
              '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">\n'

@@ -25,8 +25,8 @@ def mean_sd(values, factor, digits):
 def descriptions(siblings):
     """(headings, cells): what each is, in as many columns as differ."""
     keys = [key for key in differing(siblings) if key != "threads"]
-    facts = [("workers", lambda run: run.workers), ("nodes", lambda run: run.nodes), ("threads", lambda run: run.threads),
-             ("batch", lambda run: run.config.get("batch", "–"))]
+    facts = [("workers", lambda run: run.workers), ("nodes", lambda run: run.nodes),
+             ("threads", lambda run: run.threads), ("batch", lambda run: run.config.get("batch", "–"))]
     facts += [(key, lambda run, key=key: run.options().get(key, "–")) for key in keys]
     cells = {heading: [str(fact(group.first)) for group in siblings] for heading, fact in facts}
     shown = [heading for heading, values in cells.items() if len(set(values)) > 1]
@@ -56,8 +56,9 @@ def models_table(siblings):
     headings, rows = descriptions(siblings)
     body = []
     for row, group in zip(rows, siblings):
-        accuracies = [mean_sd([run.models.get(name, run.models.get("shared", numpy.nan) if name == "best" else numpy.nan)
-                               for run in group.runs], 100, 2) for name in ("best", "mean", "ensemble")]
+        models = [{"best": run.models.get("shared", numpy.nan)} | run.models for run in group.runs]
+        accuracies = [mean_sd([each.get(name, numpy.nan) for each in models], 100, 2)
+                      for name in ("best", "mean", "ensemble")]
         first, last = zip(*(run.divergence_quarters() for run in group.runs))
         body.append(row + accuracies + [mean_sd(first, 1, 5), mean_sd(last, 1, 5)]
                     + [mean_sd(group.values(name), factor, digits) for _, name, factor, digits in OWN_MODELS])

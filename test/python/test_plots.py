@@ -51,7 +51,8 @@ def call(*words):
 
 
 def is_picture(path):
-    return path.with_suffix(".png").read_bytes()[:4] == b"\x89PNG" and path.with_suffix(".pdf").read_bytes()[:4] == b"%PDF"
+    png, pdf = (path.with_suffix(ending).read_bytes()[:4] for ending in (".png", ".pdf"))
+    return (png, pdf) == (b"\x89PNG", b"%PDF")
 
 
 class Study(unittest.TestCase):
@@ -145,8 +146,8 @@ class Study(unittest.TestCase):
                  "one => one.complete && one.naturalWidth > 0).length; });</script></head>")
         pathlib.Path("counted.html").write_text(self.page().replace("</head>", count), encoding="utf-8")
         done = subprocess.run(
-            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr",
-             f"--user-data-dir={pathlib.Path('browser').absolute()}", "--window-size=1200,6000", "--dump-dom",
+            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+             "--enable-logging=stderr", f"--user-data-dir={pathlib.Path('browser').absolute()}", "--dump-dom",
              pathlib.Path("counted.html").absolute().as_uri()], capture_output=True, text=True, timeout=120)
         self.assertIn(f"<title>shown {len(plot.PICTURES)}</title>", done.stdout)
         self.assertNotIn("CONSOLE", done.stderr)
@@ -160,9 +161,9 @@ class Files(unittest.TestCase):
         cls.folder = pathlib.Path(scratch.name)
         subprocess.run([WASP, "data", "synth", "--classes", "4", "--shape", "1,8,8", "--train", "80", "--test", "20",
                         "--out", cls.folder / "toy"], check=True, capture_output=True)
-        subprocess.run([WASP, "train", "--data", cls.folder / "toy", "--model", "mlp", "--protocol", "nosync", "--samples",
-                        "160", "--batch", "8", "--out", cls.folder / "run.h5", "--cluster", "threads:2", "--progress",
-                        "none"], check=True, capture_output=True)
+        subprocess.run([WASP, "train", "--data", cls.folder / "toy", "--model", "mlp", "--protocol", "nosync",
+                        "--samples", "160", "--batch", "8", "--out", cls.folder / "run.h5", "--cluster", "threads:2",
+                        "--progress", "none"], check=True, capture_output=True)
 
     def changed(self, name, change):
         path = self.folder / name
@@ -232,7 +233,8 @@ class Files(unittest.TestCase):
                 file["summary"].attrs["samples_to_accuracy"] = samples
             return runs.Run(self.changed(f"{lr}-{seed}.h5", change))
 
-        groups = families.siblings_of([made(0.1, 1, 50.0), made(0.2, 1, 40.0), made(0.2, 2, 90.0), made(0.4, 1, numpy.nan)])
+        groups = families.siblings_of([made(0.1, 1, 50.0), made(0.2, 1, 40.0), made(0.2, 2, 90.0),
+                                       made(0.4, 1, numpy.nan)])
         best = tables.best_of_tuned(groups, {"tuned": "lr", "tuned_by": "samples_to_accuracy"})
         self.assertEqual([(group.first.config["lr"], len(group.runs)) for group in best], [(0.2, 2)])
         self.assertIsNone(tables.best_of_tuned(groups, {"tuned": None}))

@@ -177,7 +177,8 @@ class Files(InFolder):
                 path.write_text(content)
                 self.out.make_room(run, "damaged")
                 self.assertFalse(path.exists())
-        self.assertEqual([file.read_text() for file in sorted(pathlib.Path("out/aside").iterdir())], ["first", "second"])
+        kept = sorted(pathlib.Path("out/aside").iterdir())
+        self.assertEqual([file.read_text() for file in kept], ["first", "second"])
 
     def test_what_has_a_checkpoint_stays_where_it_is(self):
         run, path = self.runs[0], self.out.results(self.runs[0])

@@ -80,6 +80,12 @@ class Local(InFolder):
         self.assertIn("3 runs: 3 finished", done.stdout)
         self.assertEqual([name.split("_")[3] for name in sorted(self.results()) if "_s2_" in name], ["lr=0.01"])
 
+    def test_what_is_tuned_and_fails_is_not_tried_for_ever(self):
+        self.write(STUDY.replace("toy.h5", "none.h5") + 'epochs = 1\nlr = [0.01, 1e-9]\n[tune]\noption = "lr"\n')
+        done = self.study("study.toml", *self.words[1:])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("2 runs: 2 missing\n1 more are known when", done.stdout)
+
     def test_no_run_is_begun_when_the_time_is_over(self):
         done = self.study(*self.words, "--for", "0")
         self.assertEqual((done.returncode, done.stdout), (1, "out: 2 runs: 2 missing\n"))

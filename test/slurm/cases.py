@@ -253,9 +253,8 @@ exclusive = false
 """)
 
     def call(self, *words):
-        more = {"WASP_PROGRAM": WASP, "WASP_SITE": "debian"}
         return run(sys.executable, ROOT / "jobs/study", *words, self.file, "--wasp", WASP, cwd=WORK,
-                   env=os.environ | more).stdout
+                   env=os.environ | {"WASP_SITE": "debian"}).stdout
 
     def wait_for(self, status):
         wait_until(lambda: status in self.call("status"), f"{status!r} of {self.folder}")
