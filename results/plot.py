@@ -11,7 +11,7 @@ scaling            speed-up and parallel efficiency against workers, with the id
 step-mass          against workers
 
 Of runs that differ in their seed only the mean is drawn, and how far they spread. What is drawn against workers needs
-runs with different numbers of them. --tables prints the tables of the page instead.
+runs with different numbers of them. Of a study that tunes an option, its best value is drawn. --tables prints the tables of the page instead.
 """
 import argparse
 import pathlib
@@ -100,7 +100,8 @@ def main():
         return
     try:
         arguments.out.mkdir(parents=True, exist_ok=True)
-        drawn = draw_all(collection.runs, siblings, arguments.out)
+        best = tables.best_of_tuned(siblings, collection.plan)  # all that was tried would fill no picture
+        drawn = draw_all(collection.runs, best or siblings, arguments.out)
         folders = [path for path in arguments.paths if path.is_dir()]
         if folders:
             page = arguments.out / "index.html"

@@ -5,6 +5,8 @@ import numpy
 
 
 MOST_LETTERS = 90  # of a label
+# Options that follow from the protocol unless they are given: worth saying where one protocol has them in several ways.
+FOLLOWING = {"bn-stats", "shards", "validation", "eval-every"}
 
 
 class Siblings:
@@ -44,7 +46,12 @@ def differing(siblings):
     """Options, beside the protocol and the batch, in which they are not all alike, in order of name."""
     options = [group.first.options() for group in siblings if group.first.config]  # none: it has just begun
     keys = sorted(set(itertools.chain.from_iterable(options)) - {"protocol", "batch"})
-    return [key for key in keys if len({str(each.get(key)) for each in options}) > 1]
+    protocols = len({each.get("protocol") for each in options})
+
+    def differs(key):
+        values = {(each.get("protocol") if key in FOLLOWING else "", str(each.get(key))) for each in options}
+        return len(values) > (protocols if key in FOLLOWING else 1)
+    return [key for key in keys if differs(key)]
 
 
 def labels_of(siblings, keys=None):

@@ -72,6 +72,8 @@ def write_page(path, name, collection, tables, pictures):
     for caption, table in tables:
         parts.append(f"<h2>{html.escape(caption)}</h2>\n<p>Means ± standard deviations over the seeds.</p>\n")
         parts.append(table_html(table))
+    if pictures and collection.plan and collection.plan.get("tuned"):
+        parts.append(f"<p>The pictures show each at its best {html.escape(collection.plan['tuned'])}.</p>\n")
     parts += [picture_html(picture, meaning) for picture, meaning in pictures]
     if collection.plan:
         parts.append(f"<h2>Configuration</h2>\n<p>{html.escape(collection.plan['study'])}</p>\n"
