@@ -1,33 +1,14 @@
 #include <fmt/core.h>
 
-#include <functional>
-
 #include "app/benches.hpp"
 #include "base/aligned.hpp"
 #include "cluster/parameter_store.hpp"
+#include "rate.hpp"
 #include "tensor/vector_ops.hpp"
 
 namespace wasp {
 
 namespace {
-
-/// GB/s of all ranks together: each moves `floats` again and again, from one barrier on, for
-/// `seconds`.
-double rate(Cluster& cluster, std::size_t floats, double seconds,
-            const std::function<void()>& move) {
-    move();
-    cluster.barrier();
-    const double start = cluster.seconds();
-    double moves = 0;
-    do {
-        move();
-        ++moves;
-    } while (cluster.seconds() - start < seconds);
-    double gigabytes_a_second =
-        1e-9 * moves * static_cast<double>(floats * sizeof(float)) / (cluster.seconds() - start);
-    cluster.sum({&gigabytes_a_second, 1});
-    return gigabytes_a_second;
-}
 
 void measure(Cluster& cluster, std::size_t floats, double seconds) {
     AlignedFloats mine(floats), other(floats, 1.0F);

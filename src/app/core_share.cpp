@@ -1,9 +1,11 @@
 #include "core_share.hpp"
 
+#include <fmt/format.h>
 #include <hwloc.h>
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "base/error.hpp"
@@ -14,11 +16,11 @@ namespace wasp {
 namespace {
 
 struct Cores {
-    int node = 0;
+    int node = 0, machine = 1;
     std::vector<unsigned> numbers;  // ascending; those this rank may use
 };
 
-std::vector<unsigned> usable_cores() {
+Cores usable_cores() {
     hwloc_topology_t raw = nullptr;
     ENSURE(hwloc_topology_init(&raw) == 0, "hwloc: no topology");
     const std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> topology(
@@ -28,11 +30,12 @@ std::vector<unsigned> usable_cores() {
     ENSURE(hwloc_topology_load(raw) == 0 &&
                hwloc_get_cpubind(raw, allowed.get(), HWLOC_CPUBIND_THREAD) == 0,
            "hwloc: can't find out which cores this process may use");
-    std::vector<unsigned> cores;
+    Cores cores;
+    cores.machine = hwloc_get_nbobjs_by_type(raw, HWLOC_OBJ_CORE);
     for (hwloc_obj_t core = nullptr;
          (core = hwloc_get_next_obj_by_type(raw, HWLOC_OBJ_CORE, core)) != nullptr;)
         if (hwloc_bitmap_intersects(core->cpuset, allowed.get()) != 0)
-            cores.push_back(core->logical_index);
+            cores.numbers.push_back(core->logical_index);
     return cores;
 }
 
@@ -45,16 +48,16 @@ bool overlap(const std::vector<unsigned>& a, const std::vector<unsigned>& b) {
 }  // namespace
 
 int usable_core_count() {
-    return std::max(1, static_cast<int>(usable_cores().size()));
+    return std::max(1, static_cast<int>(usable_cores().numbers.size()));
 }
 
 CoreShare share_cores(Cluster& cluster) {
     constexpr int root = 0;
-    std::vector<unsigned> mine;
+    Cores mine;
     collectively(cluster, [&] { mine = usable_cores(); });
     ByteWriter message;
     message.add(cluster.place().node);
-    message.add(mine);
+    message.add(mine.numbers);
     std::vector<Cores> all;
     for (const auto& bytes : cluster.gather(message.bytes(), root)) {
         ByteReader reader(bytes);
@@ -64,13 +67,38 @@ CoreShare share_cores(Cluster& cluster) {
     }
     std::vector<CoreShare> shares(static_cast<std::size_t>(cluster.size()));
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        std::set<unsigned> together;
         shares[rank].cores = std::max(1, static_cast<int>(all[rank].numbers.size()));
-        shares[rank].ranks = static_cast<int>(std::ranges::count_if(all, [&](const Cores& other) {
-            return other.node == all[rank].node && overlap(other.numbers, all[rank].numbers);
-        }));
+        shares[rank].ranks = 0;
+        for (const Cores& other : all) {
+            if (other.node != all[rank].node) continue;
+            together.insert(other.numbers.begin(), other.numbers.end());
+            if (overlap(other.numbers, all[rank].numbers)) ++shares[rank].ranks;
+        }
+        shares[rank].together = std::max(1, static_cast<int>(together.size()));
     }
     cluster.broadcast(std::as_writable_bytes(std::span(shares)), root);
-    return shares[static_cast<std::size_t>(cluster.rank())];
+    auto& share = shares[static_cast<std::size_t>(cluster.rank())];
+    share.machine = mine.machine;
+    return share;
+}
+
+bool is_single_core(const CoreShare& share, int ranks_on_node) {
+    return ranks_on_node > 1 && share.together == 1 && share.machine > 1;
+}
+
+std::string single_core(const CoreShare& share, int ranks_on_node, std::string_view host) {
+    return fmt::format(
+        "all {} ranks on {} are bound to one core of {}: bind each to its own (srun "
+        "--cpu-bind=cores, mpiexec -bind-to core), or none",
+        ranks_on_node, host, share.machine);
+}
+
+std::string crowding(const CoreShare& share, int ranks_on_node, int threads,
+                     std::string_view host) {
+    if (ranks_on_node * threads <= share.together) return {};
+    return fmt::format("{} rank(s) with {} thread(s) each take turns on {} core(s) of {}",
+                       ranks_on_node, threads, share.together, host);
 }
 
 }  // namespace wasp

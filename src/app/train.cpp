@@ -51,9 +51,12 @@ void check_files(const TrainConfig& config) {
         check_can_create(config.record_schedule, "--record-schedule");
 }
 
-std::int64_t choose_threads(Cluster& cluster, std::optional<std::int64_t> given) {
-    const CoreShare share = share_cores(cluster);
+std::int64_t choose_threads(Cluster& cluster, const CoreShare& share,
+                            std::optional<std::int64_t> given) {
     collectively(cluster, [&] {
+        const Place& place = cluster.place();
+        REQUIRE(!is_single_core(share, place.ranks_on_node), "{}",
+                single_core(share, place.ranks_on_node, place.host));
         REQUIRE(given.value_or(1) <= share.cores, "--threads {}: rank {} may use {} core(s) of {}",
                 *given, cluster.rank(), share.cores, cluster.place().host);
     });
@@ -278,7 +281,8 @@ std::optional<Error> train_to_an_end(Cluster& ranks, const TrainConfig& given,
         facts = protocol_facts(config.protocol);
         team = facts.team(cluster.rank(), cluster.size());
     });
-    config.threads = choose_threads(cluster, config.threads);
+    const CoreShare share = share_cores(cluster);
+    config.threads = choose_threads(cluster, share, config.threads);
     use_threads(static_cast<int>(*config.threads));
 
     std::optional<Schedule> replay;
@@ -294,6 +298,9 @@ std::optional<Error> train_to_an_end(Cluster& ranks, const TrainConfig& given,
 
     const RankRow place = place_of(run);
     const auto journal = open_journal(run, place, command_line);
+    const auto crowded = crowding(share, cluster.place().ranks_on_node,
+                                  static_cast<int>(*config.threads), cluster.place().host);
+    if (journal && !crowded.empty()) journal->note(crowded);
     Verdict verdict;
     try {
         verdict =

@@ -179,6 +179,21 @@ def tasks_of_an_array_have_files_of_their_own():
         assert check_finished(WORK / f"task-{task}.h5", 1, 1)["seed"] == task
 
 
+def doctor_knows_launchers_nodes_and_binding():
+    script = WORK / "doctor.sbatch"
+    script.write_text("""#!/bin/bash
+doctor=("$1" doctor --seconds 0.05 --strict)
+srun --mpi=pmi2 --cpu-bind=cores "${doctor[@]}" && "$2" -n 4 -ppn 2 -bind-to core "${doctor[@]}"
+""")
+    job = Job(["--nodes=2", "--ntasks-per-node=2", "--exclusive"], [WASP, MPIEXEC], script).wait()
+    for seen in ("launcher: srun, 4 process(es), PMI", "launcher: mpiexec, 4 process(es), PMI"):
+        assert seen in job.output(), f"{seen} is not in\n{job.output()}"
+    assert len(re.findall(r"4 rank\(s\) on 2 node\(s\)", job.output())) == 2, job.output()
+    assert len(re.findall(r"a rank of another node +[0-9.]+ ", job.output())) == 2, job.output()
+    if os.cpu_count() >= 2:  # rank, node, host, cores, threads, CPUs
+        assert re.findall(r"^ +3 +1 +\S+ +1 +1 +1$", job.output(), re.M), job.output()
+
+
 def what_is_wrong_is_not_requeued():
     job = Job(["--ntasks-per-node=1"], ["--data", "missing.h5", "--out", WORK / "wrong.h5", "--epochs", "1"]).wait("FAILED")
     assert (job.fact("ExitCode"), job.fact("Restarts")) == ("2:0", "0")
@@ -304,6 +319,7 @@ SIDE_BY_SIDE = [
     ranks_share_nodes_and_are_bound,
     mpiexec_inside_of_the_allocation,
     any_name_will_do,
+    doctor_knows_launchers_nodes_and_binding,
     tasks_of_an_array_have_files_of_their_own,
     what_is_wrong_is_not_requeued,
     ranks_that_know_nothing_of_each_other_are_refused,
