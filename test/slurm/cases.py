@@ -217,6 +217,15 @@ def a_signal_before_the_limit_may_go_to_the_ranks():
     JobToTheEnd(WORK / "signal.h5", 2, "--time=1", "--signal=USR1@50", protocol="wasp").check_resumed()
 
 
+def a_job_without_checkpoints_is_not_begun_again_and_again():
+    out = WORK / "anew.h5"
+    job = Job(["--ntasks-per-node=2", "--time=1", "--signal=B:USR1@50"],
+              [*training(out, "backup"), "--updates", 10**9]).wait("FAILED")
+    assert "not again" in job.output(), job.output()
+    assert (job.fact("ExitCode"), job.fact("Restarts")) == ("75:0", "0")
+    assert results(out)["status"] == "stopped"
+
+
 def a_cancelled_job_keeps_its_results():
     out = WORK / "cancelled.h5"
     job = Job(["--nodes=2", "--ntasks-per-node=1"], [*until_stopped(out), "--updates", 10**9])
@@ -323,6 +332,7 @@ SIDE_BY_SIDE = [
     tasks_of_an_array_have_files_of_their_own,
     what_is_wrong_is_not_requeued,
     ranks_that_know_nothing_of_each_other_are_refused,
+    a_job_without_checkpoints_is_not_begun_again_and_again,
     a_cancelled_job_keeps_its_results,
 ]
 ALONE = [gradients_go_through_the_network, a_job_that_loses_a_node_is_requeued_and_resumed]
