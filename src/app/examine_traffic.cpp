@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 
 #include "base/aligned.hpp"
 #include "base/stopwatch.hpp"
 #include "bytes.hpp"
-#include "cluster/parameter_store.hpp"
 #include "examination.hpp"
 #include "rate.hpp"
 #include "tensor/vector_ops.hpp"

@@ -166,7 +166,7 @@ def any_name_will_do():
     folder = WORK / "a 'b' \"c\"\n$d é 神经; #"
     folder.mkdir()
     out = folder / "*run* `x`.h5"
-    job = Job(["--job-name=ein 'Job'\n\"神经\" $HOME", "--ntasks-per-node=2"], short(out)).wait()
+    Job(["--job-name=ein 'Job'\n\"神经\" $HOME", "--ntasks=2"], short(out)).wait()
     check_finished(out, ranks=2, nodes=1)
 
 
