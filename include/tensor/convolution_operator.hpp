@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,11 +49,13 @@ public:
                                   float* gradient) = 0;
 };
 
-/// How oneDNN convolves 3×3 with stride 1.
+/// How oneDNN computes a pass of a convolution. Where it cannot so, directly.
 enum class ConvolutionAlgorithm {
-    measured,  ///< the faster of the two on this machine, by measurement when the operator is made
+    measured,  ///< the fastest on this machine, by measurement when the operator is made
     direct,
-    winograd,  ///< where there is one (AVX-512); a third of the multiplications, less exact
+    winograd,  ///< 3×3 of stride 1 with AVX-512 in float32: fewer multiplications, less exact
+    product,   ///< channels last: a product of matrices, one of which holds windows (im2col)
+    turned,    ///< channels last, gradient of the data, stride 1: a convolution with turned weights
 };
 
 /// What the operators of one network share: a layout, memory to work in, counters. One thread of
@@ -88,19 +91,21 @@ enum class ConvolutionLibrary { onednn, openblas };
 /// oneDNN needs AVX2: below that it falls to its reference kernels.
 std::vector<ConvolutionLibrary> convolution_libraries(const Kernels& kernels, Precision precision);
 
+/// order: of activations, with oneDNN: blocks or channels_last. Nothing: the faster on this CPU.
 /// Error: `library` isn't among convolution_libraries().
-std::unique_ptr<ConvolutionEngine> make_convolution_engine(ConvolutionLibrary library,
-                                                           const Kernels& kernels,
-                                                           Precision precision);
+std::unique_ptr<ConvolutionEngine> make_convolution_engine(
+    ConvolutionLibrary library, const Kernels& kernels, Precision precision,
+    std::optional<ActivationOrder> order = std::nullopt);
 
 /// One line of the table of measurements that operators made with `measured` left behind.
 struct ConvolutionChoice {
     ConvolutionShape shape;
     std::string pass;            ///< "forward", "data" or "weights"
+    std::string algorithm;       ///< "direct", "Winograd" …
     std::string implementation;  ///< oneDNN's name of the chosen kernel
     double seconds = 0;          ///< of a batch, with the threads that were available
-    double other_seconds = 0;    ///< of the alternative
-    double error = 0;            ///< of Winograd against direct, by norm
+    double other_seconds = 0;    ///< of the best other one
+    double error = 0;  ///< against direct by norm: of the chosen, or of the only other one
 };
 
 /// Of this process, in the order of measurement.

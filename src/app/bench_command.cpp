@@ -40,6 +40,9 @@ OptionTable table_of(StepOptions& options) {
     table.whole("batch", options.batch, {1, 2048}, "images a step");
     table.whole("threads", options.threads, {1, 1024}, "of this process");
     table.text("simd", options.simd, "SET", "avx, avx2 or avx512; the machine's best if not given");
+    table.choice<Precision>("precision", options.precision,
+                            {{"float32", Precision::float32}, {"bf16", Precision::bf16}},
+                            "of the ResNets' activations");
     return table;
 }
 
@@ -47,9 +50,6 @@ void add_step(CLI::App& group, Commands& commands) {
     const auto options = std::make_shared<StepOptions>();
     options->model = "lenet5";
     auto table = table_of(*options);
-    table.choice<Precision>("precision", options->precision,
-                            {{"float32", Precision::float32}, {"bf16", Precision::bf16}},
-                            "of the ResNets' activations");
     table.number("seconds", options->seconds, {0.1, longest}, "to measure for");
     add_command(group, commands, "step", "training steps of a model, without data and ranks",
                 std::move(table), [options](Arguments& /*arguments*/) {

@@ -10,25 +10,27 @@ void bench_kernels(const BenchStepOptions& options) {
     use_threads(options.threads);
     const auto model = make_model(options.model, {.image = usual_image(options.model),
                                                   .largest_batch = options.batch,
-                                                  .simd = options.simd});
+                                                  .simd = options.simd,
+                                                  .precision = options.precision});
     const auto choices = convolution_choices();
     if (choices.empty()) {
-        fmt::print("{}: no convolution has more than one algorithm here\n", options.model);
+        fmt::print("{}: no convolution can be computed in more than one way here\n", options.model);
         return;
     }
     fmt::print(
-        "{} batch={} threads={}: 3×3 convolutions of stride 1 (others are direct)\n{:<17}{:<9}"
+        "{} batch={} threads={}: convolutions that there is more than one way for\n{:<27}{:<9}"
         "{:>8}{:>9}{:>9}{:>10}  {}\n",
-        options.model, options.batch, options.threads, "channels, pixels", "pass", "ms", "other ms",
-        "GFLOP/s", "error", "chosen");
+        options.model, options.batch, options.threads, "channels, pixels, kernel", "pass", "ms",
+        "other ms", "GFLOP/s", "error", "chosen");
     for (const auto& choice : choices) {
         const auto& shape = choice.shape;
         const double operations = 2 * shape.multiplications() * shape.images;
-        fmt::print(
-            "{:<17}{:<9}{:>8.2f}{:>9.2f}{:>9.0f}{:>10.1e}  {}\n",
-            fmt::format("{}→{} {}×{}", shape.inputs, shape.outputs, shape.height, shape.width),
-            choice.pass, 1e3 * choice.seconds, 1e3 * choice.other_seconds,
-            1e-9 * operations / choice.seconds, choice.error, choice.implementation);
+        fmt::print("{:<27}{:<9}{:>8.2f}{:>9.2f}{:>9.0f}{:>10.1e}  {} {}\n",
+                   fmt::format("{}→{} {}×{} {}×{}/{}", shape.inputs, shape.outputs, shape.height,
+                               shape.width, shape.kernel, shape.kernel, shape.stride),
+                   choice.pass, 1e3 * choice.seconds, 1e3 * choice.other_seconds,
+                   1e-9 * operations / choice.seconds, choice.error, choice.algorithm,
+                   choice.implementation);
     }
 }
 

@@ -12,15 +12,14 @@ namespace wasp {
 
 namespace {
 
-/// Where the pixels of (image, group of `block` channels) begin, in elements.
-std::size_t plane(ActivationLayout layout, ActivationShape shape, std::size_t image,
-                  std::size_t group) {
-    const auto block = static_cast<std::size_t>(layout.block);
-    const auto area = static_cast<std::size_t>(shape.pixels) * block;
-    const auto groups = static_cast<std::size_t>(shape.channels) / block;
-    const auto images = static_cast<std::size_t>(shape.images);
-    return (block == 1 ? group * images + image : image * groups + group) * area;
-}
+/// Where the pixels of (image, group of `block` channels) lie, in elements.
+struct Planes {
+    ActivationSteps steps;
+    Planes(ActivationLayout layout, ActivationShape shape) : steps(layout.steps(shape)) {}
+    std::size_t begin(std::size_t image, std::size_t group) const {
+        return image * steps.image + group * steps.block;
+    }
+};
 
 /// body(image, group) for all, shared out among the threads by images.
 template <class Body>
@@ -46,11 +45,12 @@ template <class E>
 void mean_of(ActivationLayout layout, ActivationShape shape, const E* x, float* means) {
     const auto block = static_cast<std::size_t>(layout.block);
     const float factor = 1 / static_cast<float>(shape.pixels);
+    const Planes planes(layout, shape);
     for_each_plane(layout, shape, [&](std::size_t image, std::size_t group) {
-        const E* pixel = x + plane(layout, shape, image, group);
+        const E* pixel = x + planes.begin(image, group);
         float* mean = means + image * static_cast<std::size_t>(shape.channels) + group * block;
         std::fill_n(mean, block, 0.0F);
-        for (int p = 0; p < shape.pixels; ++p, pixel += block)
+        for (int p = 0; p < shape.pixels; ++p, pixel += planes.steps.pixel)
             for (std::size_t c = 0; c < block; ++c) mean[c] += to_float(pixel[c]);
         for (std::size_t c = 0; c < block; ++c) mean[c] *= factor;
     });
@@ -60,36 +60,57 @@ template <class E>
 void spread(ActivationLayout layout, ActivationShape shape, const float* gradient, E* dx) {
     const auto block = static_cast<std::size_t>(layout.block);
     const float factor = 1 / static_cast<float>(shape.pixels);
+    const Planes planes(layout, shape);
     for_each_plane(layout, shape, [&](std::size_t image, std::size_t group) {
-        E* pixel = dx + plane(layout, shape, image, group);
+        E* pixel = dx + planes.begin(image, group);
         const float* from =
             gradient + image * static_cast<std::size_t>(shape.channels) + group * block;
-        for (int p = 0; p < shape.pixels; ++p, pixel += block)
+        for (int p = 0; p < shape.pixels; ++p, pixel += planes.steps.pixel)
             for (std::size_t c = 0; c < block; ++c) assign(from[c] * factor, pixel[c]);
     });
 }
 
-/// Both sides of a padded shortcut.
+/// One side of a padded shortcut.
+struct ShortcutSide {
+    ActivationShape shape;
+    Planes planes;
+    std::size_t element, pixel;  // bytes from one to the next
+
+    ShortcutSide(ActivationLayout layout, ActivationShape of)
+        : shape(of),
+          planes(layout, of),
+          element(layout.element()),
+          pixel(planes.steps.pixel * element) {}
+    std::size_t begin(std::size_t image, std::size_t group) const {
+        return planes.begin(image, group) * element;
+    }
+};
+
 struct ShortcutSides {
-    ActivationShape input, output;
-    std::size_t kept;  // groups of channels that the input has
+    ShortcutSide input, output;
+    std::size_t piece;  // bytes of a pixel in a group of channels
+    std::size_t kept;   // groups of channels that the input has
     int width, output_height, output_width;
 
-    ShortcutSides(ActivationLayout layout, const PaddedShortcut& shape)
-        : input{shape.images, shape.channels, shape.height * shape.width},
-          kept(static_cast<std::size_t>(shape.channels / layout.block)),
-          width(shape.width),
-          output_height((shape.height + 1) / 2),
-          output_width((shape.width + 1) / 2) {
-        output = {shape.images, shape.new_channels, output_height * output_width};
-    }
-    /// body(pixel of the input, of the output) for those that meet.
+    ShortcutSides(ActivationLayout layout, const PaddedShortcut& of)
+        : input(layout, {of.images, of.channels, of.height * of.width}),
+          output(layout, {of.images, of.new_channels, (of.height + 1) / 2 * ((of.width + 1) / 2)}),
+          piece(layout.element() * static_cast<std::size_t>(layout.block)),
+          kept(static_cast<std::size_t>(of.channels / layout.block)),
+          width(of.width),
+          output_height((of.height + 1) / 2),
+          output_width((of.width + 1) / 2) {}
+    /// body(byte of the input, of the output), from the beginning of a group, where pixels meet.
     template <class Body>
     void for_each_pixel(Body body) const {
         std::size_t to = 0;
         for (int h = 0; h < output_height; ++h)
-            for (int w = 0; w < output_width; ++w, ++to)
-                body(static_cast<std::size_t>(2 * h * width + 2 * w), to);
+            for (int w = 0; w < output_width; ++w, to += output.pixel)
+                body(static_cast<std::size_t>(2 * h * width + 2 * w) * input.pixel, to);
+    }
+    void clear(const ShortcutSide& side, std::byte* group) const {
+        for (int p = 0; p < side.shape.pixels; ++p, group += side.pixel)
+            std::memset(group, 0, piece);
     }
 };
 
@@ -111,16 +132,15 @@ void global_mean_gradient(ActivationLayout layout, ActivationShape shape, const 
 void padded_shortcut(ActivationLayout layout, const PaddedShortcut& shape, const std::byte* x,
                      std::byte* y) {
     const ShortcutSides sides(layout, shape);
-    const std::size_t pixel = layout.element() * static_cast<std::size_t>(layout.block);
-    for_each_plane(layout, sides.output, [&](std::size_t image, std::size_t group) {
-        std::byte* out = y + plane(layout, sides.output, image, group) * layout.element();
+    for_each_plane(layout, sides.output.shape, [&](std::size_t image, std::size_t group) {
+        std::byte* out = y + sides.output.begin(image, group);
         if (group >= sides.kept) {
-            std::memset(out, 0, static_cast<std::size_t>(sides.output.pixels) * pixel);
+            sides.clear(sides.output, out);
             return;
         }
-        const std::byte* in = x + plane(layout, sides.input, image, group) * layout.element();
+        const std::byte* in = x + sides.input.begin(image, group);
         sides.for_each_pixel([&](std::size_t from, std::size_t to) {
-            std::memcpy(out + to * pixel, in + from * pixel, pixel);
+            std::memcpy(out + to, in + from, sides.piece);
         });
     });
 }
@@ -128,13 +148,12 @@ void padded_shortcut(ActivationLayout layout, const PaddedShortcut& shape, const
 void padded_shortcut_gradient(ActivationLayout layout, const PaddedShortcut& shape,
                               const std::byte* dy, std::byte* dx) {
     const ShortcutSides sides(layout, shape);
-    const std::size_t pixel = layout.element() * static_cast<std::size_t>(layout.block);
-    for_each_plane(layout, sides.input, [&](std::size_t image, std::size_t group) {
-        std::byte* out = dx + plane(layout, sides.input, image, group) * layout.element();
-        const std::byte* in = dy + plane(layout, sides.output, image, group) * layout.element();
-        std::memset(out, 0, static_cast<std::size_t>(sides.input.pixels) * pixel);
+    for_each_plane(layout, sides.input.shape, [&](std::size_t image, std::size_t group) {
+        std::byte* out = dx + sides.input.begin(image, group);
+        const std::byte* in = dy + sides.output.begin(image, group);
+        sides.clear(sides.input, out);
         sides.for_each_pixel([&](std::size_t to, std::size_t from) {
-            std::memcpy(out + to * pixel, in + from * pixel, pixel);
+            std::memcpy(out + to, in + from, sides.piece);
         });
     });
 }

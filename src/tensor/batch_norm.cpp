@@ -13,47 +13,66 @@ namespace {
 
 constexpr double epsilon = 1e-5;
 
+/// Channels that are worked on at once. With the channels last a pixel has them all side by side:
+/// as many vectors as the kernels take, so that whole cache lines are used.
+int group_vectors(ActivationLayout layout, std::size_t channels) {
+    if (layout.order != ActivationOrder::channels_last) return 1;
+    const auto blocks = channels / static_cast<std::size_t>(layout.block);
+    return blocks % 4 == 0 ? 4 : blocks % 2 == 0 ? 2 : 1;
+}
+
 }  // namespace
 
 /// How the threads share out one activation tensor: by groups of channels, and where there are less
 /// groups than threads also by parts of the batch.
 struct BatchNorm::Walk {
     Walk(const BatchNorm& layer, int images, int pixels)
-        : block(static_cast<std::size_t>(layer.layout_.block)),
-          groups(layer.channels_ / block),
+        : vectors(group_vectors(layer.layout_, layer.channels_)),
+          width(static_cast<std::size_t>(vectors * layer.layout_.block)),
+          groups(layer.channels_ / width),
           precision(layer.layout_.precision) {
         const auto area = static_cast<std::ptrdiff_t>(pixels);
-        if (block == 1) {  // all images of a channel are one run; parts are of whole cache lines
-            runs = 1;
-            length = images * area;
-            grain = 64;
-            units = static_cast<std::size_t>((length + grain - 1) / grain);
-        } else {
-            runs = images;
-            length = area * layer.layout_.block;
-            units = static_cast<std::size_t>(images);
+        const auto channels = static_cast<std::ptrdiff_t>(layer.channels_);
+        switch (layer.layout_.order) {
+            case ActivationOrder::planes:  // one run; parts are of whole cache lines
+                one_channel = true;
+                group_step = images * area;
+                step = length = 64;
+                last = group_step;
+                break;
+            case ActivationOrder::blocks:
+                length = group_step = area * layer.layout_.block;
+                step = channels * area;
+                last = images * step;
+                break;
+            case ActivationOrder::channels_last:
+                length = group_step = static_cast<std::ptrdiff_t>(width);
+                step = channels;
+                last = images * area * step;
+                break;
         }
-        ASSERT(groups > 0, "{} channels in blocks of {}", layer.channels_, block);
+        units = static_cast<std::size_t>((last + step - 1) / step);
+        ASSERT(groups > 0, "{} channels in groups of {}", layer.channels_, width);
         const auto threads = static_cast<std::size_t>(available_threads());
         parts = groups >= threads ? 1 : std::min((threads + groups - 1) / groups, units);
     }
 
     ChannelRuns part(std::size_t group, std::size_t index) const {
-        const auto first = static_cast<std::ptrdiff_t>(units * index / parts);
-        const auto last = static_cast<std::ptrdiff_t>(units * (index + 1) / parts);
-        if (block == 1) {
-            const auto begin = static_cast<std::ptrdiff_t>(group) * length;
-            return {.precision = precision,
-                    .one_channel = true,
-                    .begin = begin + first * grain,
-                    .length = std::min(last * grain, length) - first * grain};
+        const auto first_unit = static_cast<std::ptrdiff_t>(units * index / parts);
+        const auto end_unit = static_cast<std::ptrdiff_t>(units * (index + 1) / parts);
+        ChannelRuns runs{
+            .precision = precision,
+            .one_channel = one_channel,
+            .vectors = vectors,
+            .begin = static_cast<std::ptrdiff_t>(group) * group_step + first_unit * step,
+            .step = step,
+            .count = end_unit - first_unit,
+            .length = length};
+        if (one_channel) {  // neighbouring units are one run
+            runs.count = 1;
+            runs.length = std::min(end_unit * step, last) - first_unit * step;
         }
-        const auto step = static_cast<std::ptrdiff_t>(groups) * length;
-        return {.precision = precision,
-                .begin = static_cast<std::ptrdiff_t>(group) * length + first * step,
-                .step = step,
-                .images = static_cast<int>(last - first),
-                .length = length};
+        return runs;
     }
 
     /// sum(group, part) for all, then finish(group) for all, then apply(group, part) for all. A
@@ -84,9 +103,12 @@ struct BatchNorm::Walk {
         });
     }
 
-    std::size_t block, groups;
+    int vectors;
+    std::size_t width, groups;  // channels of a group; groups
     Precision precision;
-    std::ptrdiff_t runs = 1, length = 0, grain = 1;
+    bool one_channel = false;
+    // Elements from a group to the next, from a unit to the next, of a unit; where the last ends.
+    std::ptrdiff_t group_step = 0, step = 1, length = 1, last = 0;
     std::size_t units = 1, parts = 1;
 };
 
@@ -123,7 +145,7 @@ void BatchNorm::forward(const Forward& work, BatchNormPair<const float> scale,
     const auto& kernels = *kernels_->channels;
     walk.run(
         [&](std::size_t g, std::size_t part) {
-            const std::size_t sums = 3 * part * channels_ + g * walk.block;
+            const std::size_t sums = 3 * part * channels_ + g * walk.width;
             kernels.sums({.runs = walk.part(g, part),
                           .x = work.x,
                           .first = walk.part(g, 0).begin,
@@ -132,7 +154,7 @@ void BatchNorm::forward(const Forward& work, BatchNormPair<const float> scale,
                           .squares = &sums_[sums + 2 * channels_]});
         },
         [&](std::size_t g) {
-            for (std::size_t c = g * walk.block; c < (g + 1) * walk.block; ++c) {
+            for (std::size_t c = g * walk.width; c < (g + 1) * walk.width; ++c) {
                 double sum = 0, squares = 0;
                 for (std::size_t part = 0; part < walk.parts; ++part) {
                     sum += sums_[(3 * part + 1) * channels_ + c];
@@ -149,7 +171,7 @@ void BatchNorm::forward(const Forward& work, BatchNormPair<const float> scale,
                     running.weight * (unbiased - static_cast<double>(running.variance[c])));
             }
         },
-        [&](std::size_t g, std::size_t part) { apply(work, walk.part(g, part), g * walk.block); });
+        [&](std::size_t g, std::size_t part) { apply(work, walk.part(g, part), g * walk.width); });
 }
 
 /// scale_ and shift_, to the channels from c on.
@@ -169,7 +191,7 @@ void BatchNorm::inference(const Forward& work, BatchNormPair<const float> scale,
         fold(c, running.mean[c], running.variance[c], scale);
     const Walk walk(*this, work.images, work.pixels);
     walk.each(
-        [&](std::size_t g, std::size_t part) { apply(work, walk.part(g, part), g * walk.block); });
+        [&](std::size_t g, std::size_t part) { apply(work, walk.part(g, part), g * walk.width); });
 }
 
 void BatchNorm::backward(const Backward& work, std::span<const float> gamma,
@@ -182,7 +204,7 @@ void BatchNorm::backward(const Backward& work, std::span<const float> gamma,
     const auto& kernels = *kernels_->channels;
     walk.run(
         [&](std::size_t g, std::size_t part) {
-            const std::size_t c = g * walk.block, sums = 2 * part * channels_ + c;
+            const std::size_t c = g * walk.width, sums = 2 * part * channels_ + c;
             kernels.gradient_sums({.runs = walk.part(g, part),
                                    .x = work.x,
                                    .y = work.y,
@@ -196,7 +218,7 @@ void BatchNorm::backward(const Backward& work, std::span<const float> gamma,
                                    .product = &sums_[sums + channels_]});
         },
         [&](std::size_t g) {
-            for (std::size_t c = g * walk.block; c < (g + 1) * walk.block; ++c) {
+            for (std::size_t c = g * walk.width; c < (g + 1) * walk.width; ++c) {
                 double sum = 0, product = 0;
                 for (std::size_t part = 0; part < walk.parts; ++part) {
                     sum += sums_[2 * part * channels_ + c];
@@ -211,7 +233,7 @@ void BatchNorm::backward(const Backward& work, std::span<const float> gamma,
             }
         },
         [&](std::size_t g, std::size_t part) {
-            const std::size_t c = g * walk.block;
+            const std::size_t c = g * walk.width;
             kernels.gradient({.runs = walk.part(g, part),
                               .x = work.x,
                               .dy = work.dy,

@@ -9,63 +9,95 @@ namespace {
 
 constexpr int unroll = 4;  // independent sums: additions take four cycles, two a cycle begin
 
-/// `unroll` partial sums of vectors, one of the elements that fill none; emptied into a total now
+/// `unroll` partial sums of vectors, one of the elements that fill none; emptied into totals now
 /// and then, so that small terms aren't lost in a large sum.
 struct Sum {
-    Vector total = {}, part[unroll] = {};
+    Vector total[unroll] = {}, part[unroll] = {};
     float total_rest = 0, rest = 0;
 
     void add(Vector v, int k) { part[k] += v; }
     void add(float v, int /*k*/) { rest += v; }
-    void flush() {
-        total += (part[0] + part[1]) + (part[2] + part[3]);
-        total_rest += rest;
+    void flush(const ChannelRuns& runs) {
+        if (runs.vectors == 1) {
+            total[0] += (part[0] + part[1]) + (part[2] + part[3]);
+        } else {
+#pragma GCC unroll 4
+            for (int k = 0; k < unroll; ++k) total[k] += part[k];
+        }
 #pragma GCC unroll 4
         for (auto& p : part) p = Vector{};
+        total_rest += rest;
         rest = 0;
     }
-    void store(bool one_channel, float* out) const {
-        if (!one_channel) {
-            *reinterpret_cast<UnalignedVector*>(out) = total;
+    void store(const ChannelRuns& runs, float* out) const {
+        if (runs.one_channel) {
+            *out = total_rest;
+            for (int i = 0; i < lanes; ++i) *out += total[0][i];
             return;
         }
-        float sum = total_rest;
-        for (int i = 0; i < lanes; ++i) sum += total[i];
-        *out = sum;
+        for (int v = 0; v < runs.vectors; ++v) {
+            Vector all = total[v];
+            for (int k = v + runs.vectors; k < unroll; k += runs.vectors) all += total[k];
+            *reinterpret_cast<UnalignedVector*>(out + v * lanes) = all;
+        }
     }
 };
 
-/// body(at, k, V{}) for every element or vector of elements; k counts up to `unroll`. V is Vector,
-/// or float at the end of a run that fills no vector. flush() after at most 4,096 vectors.
-template <class Body, class Flush>
-inline void walk(const ChannelRuns& runs, const Body& body, const Flush& flush) {
+/// body(at, k, V{}) for every element or vector of elements; vector k, 0 ≤ k < unroll, is the
+/// group's vector k % vectors. V is Vector, or float at the end of a run that fills no vector.
+/// fetch(at) some time before a run that is but a pixel: the processor foresees no such long steps.
+/// flush() after at most 4,096 vectors.
+template <class Body, class Fetch, class Flush>
+inline void walk(const ChannelRuns& runs, const Body& body, const Fetch& fetch,
+                 const Flush& flush) {
     constexpr std::ptrdiff_t stretch = std::ptrdiff_t{1024} * unroll * lanes;
-    for (int n = 0; n < runs.images; ++n) {
+    constexpr std::ptrdiff_t pixels = 128;  // from flush to flush
+    constexpr std::ptrdiff_t ahead = 12;    // pixels
+    const bool is_pixel = runs.length == runs.vectors * lanes;
+    for (std::ptrdiff_t n = 0; n < runs.count; ++n) {
         std::ptrdiff_t at = runs.begin + n * runs.step;
         const std::ptrdiff_t end = at + runs.length;
+        if (is_pixel && n + ahead < runs.count) fetch(at + ahead * runs.step);
         while (at < end) {
             const std::ptrdiff_t stop = end - at > stretch ? at + stretch : end;
             for (; at + unroll * lanes <= stop; at += unroll * lanes) {
 #pragma GCC unroll 4
                 for (int k = 0; k < unroll; ++k) body(at + k * lanes, k, Vector{});
             }
-            for (; at + lanes <= stop; at += lanes) body(at, 0, Vector{});
+            for (int k = 0; at + lanes <= stop; at += lanes, ++k) body(at, k, Vector{});
             for (; at < stop; ++at) body(at, 0, float{});
-            flush();
+            if (!is_pixel || n % pixels == pixels - 1) flush();
         }
     }
+    flush();
 }
 
-/// The group's numbers: a vector of them, or one in all lanes.
+/// Into the cache: the lines of a pixel's piece of `unroll` vectors.
+template <class E>
+inline void fetch_piece(const E* p) {
+    constexpr int line = 64;
+#pragma GCC unroll 4
+    for (int byte = 0; byte < unroll * lanes * static_cast<int>(sizeof(E)); byte += line)
+        __builtin_prefetch(reinterpret_cast<const char*>(p) + byte);
+}
+
+/// The group's numbers: vectors of them, or one in all lanes.
 struct Parameter {
-    Vector vector;
+    Vector vector[unroll];
     float one;
-    Parameter(const ChannelRuns& runs, const float* p)
-        : vector(runs.one_channel ? Vector{} + *p
-                                  : Vector(*reinterpret_cast<const UnalignedVector*>(p))),
-          one(*p) {}
-    Vector as(Vector /*kind*/) const { return vector; }
-    float as(float /*kind*/) const { return one; }
+    Parameter(const ChannelRuns& runs, const float* p) : one(*p) {
+#pragma GCC unroll 4
+        for (int k = 0; k < unroll; ++k)
+            vector[k] = runs.one_channel ? Vector{} + *p
+                                         : Vector(*reinterpret_cast<const UnalignedVector*>(
+                                               p + k % runs.vectors * lanes));
+    }
+    Vector as(int k, Vector /*kind*/) const {
+        return vector[k];
+    }
+    float as(int /*k*/, float /*kind*/) const {
+        return one;
+    }
 };
 
 inline Vector positive_part(Vector a) {
@@ -88,22 +120,24 @@ NOINLINE void sums_of(const ChannelSums& work) {
     if (work.runs.one_channel)
         store(load(x + work.first, float{}), work.origin);
     else
-        store(load(x + work.first, Vector{}), work.origin);
+        for (int v = 0; v < work.runs.vectors; ++v)
+            store(load(x + work.first + v * lanes, Vector{}), work.origin + v * lanes);
     const Parameter origin(work.runs, work.origin);
     Sum sum, squares;
     walk(
         work.runs,
         [&](std::ptrdiff_t at, int k, auto kind) {
-            const auto d = load(x + at, kind) - origin.as(kind);
+            const auto d = load(x + at, kind) - origin.as(k, kind);
             sum.add(d, k);
             squares.add(d * d, k);
         },
+        [&](std::ptrdiff_t at) { fetch_piece(x + at); },
         [&] {
-            sum.flush();
-            squares.flush();
+            sum.flush(work.runs);
+            squares.flush(work.runs);
         });
-    sum.store(work.runs.one_channel, work.sum);
-    squares.store(work.runs.one_channel, work.squares);
+    sum.store(work.runs, work.sum);
+    squares.store(work.runs, work.squares);
 }
 
 template <class E, bool Residual, bool Relu>
@@ -114,11 +148,15 @@ NOINLINE void scaling_of(const ChannelScaling& work) {
     const Parameter scale(work.runs, work.scale), shift(work.runs, work.shift);
     walk(
         work.runs,
-        [&](std::ptrdiff_t at, int /*k*/, auto kind) {
-            auto a = load(x + at, kind) * scale.as(kind) + shift.as(kind);
+        [&](std::ptrdiff_t at, int k, auto kind) {
+            auto a = load(x + at, kind) * scale.as(k, kind) + shift.as(k, kind);
             if constexpr (Residual) a += load(residual + at, kind);
             if constexpr (Relu) a = positive_part(a);
             store(a, y + at);
+        },
+        [&](std::ptrdiff_t at) {
+            fetch_piece(x + at);
+            if constexpr (Residual) fetch_piece(residual + at);
         },
         [] {});
 }
@@ -141,20 +179,26 @@ NOINLINE void gradient_sums_of(const ChannelGradientSums& work) {
             auto dz = load(dy + at, kind);
             if constexpr (gate == Gate::sign_of_y_with_more) dz += load(more + at, kind);
             if constexpr (gate == Gate::sign_of_x)
-                dz = where_positive(value * scale.as(kind) + shift.as(kind), dz);
+                dz = where_positive(value * scale.as(k, kind) + shift.as(k, kind), dz);
             if constexpr (gate >= Gate::sign_of_y) {
                 dz = where_positive(load(y + at, kind), dz);
                 store(dz, dy + at);
             }
             sum.add(dz, k);
-            product.add(dz * (value - mean.as(kind)), k);
+            product.add(dz * (value - mean.as(k, kind)), k);
+        },
+        [&](std::ptrdiff_t at) {
+            fetch_piece(x + at);
+            fetch_piece(dy + at);
+            if constexpr (gate >= Gate::sign_of_y) fetch_piece(y + at);
+            if constexpr (gate == Gate::sign_of_y_with_more) fetch_piece(more + at);
         },
         [&] {
-            sum.flush();
-            product.flush();
+            sum.flush(work.runs);
+            product.flush(work.runs);
         });
-    sum.store(work.runs.one_channel, work.sum);
-    product.store(work.runs.one_channel, work.product);
+    sum.store(work.runs, work.sum);
+    product.store(work.runs, work.product);
 }
 
 template <class E, bool Relu>
@@ -166,12 +210,18 @@ NOINLINE void gradient_of(const ChannelGradient& work) {
         shift(work.runs, work.shift), offset(work.runs, work.offset), slope(work.runs, work.slope);
     walk(
         work.runs,
-        [&](std::ptrdiff_t at, int /*k*/, auto kind) {
+        [&](std::ptrdiff_t at, int k, auto kind) {
             const auto value = load(x + at, kind);
             auto dz = load(dy + at, kind);
-            if constexpr (Relu) dz = where_positive(value * scale.as(kind) + shift.as(kind), dz);
-            store(scale.as(kind) * dz - offset.as(kind) - (value - mean.as(kind)) * slope.as(kind),
+            if constexpr (Relu)
+                dz = where_positive(value * scale.as(k, kind) + shift.as(k, kind), dz);
+            store(scale.as(k, kind) * dz - offset.as(k, kind) -
+                      (value - mean.as(k, kind)) * slope.as(k, kind),
                   dx + at);
+        },
+        [&](std::ptrdiff_t at) {
+            fetch_piece(x + at);
+            fetch_piece(dy + at);
         },
         [] {});
 }

@@ -8,18 +8,17 @@
 
 namespace wasp {
 
-/// Elements of one group of channels: `images` runs of `length`, `step` apart.
-/// block > 1: the group is `block` channels, and element i of a run is of channel i % block.
-/// block = 1: the group is one channel.
+/// Elements of one group of channels: `count` runs of `length`, `step` apart. The group is
+/// `vectors` times as many channels as a vector has lanes, and element i of a run is of channel
+/// i % (the group's channels); or it is one channel.
 struct ChannelRuns {
     Precision precision = Precision::float32;
     bool one_channel = false;
-    std::ptrdiff_t begin = 0, step = 0;
-    int images = 1;
-    std::ptrdiff_t length = 0;
+    int vectors = 1;  ///< 1, 2 or 4
+    std::ptrdiff_t begin = 0, step = 0, count = 1, length = 0;
 };
 
-/// Below, numbers of the group's channels (means, scales …) are `block` floats each.
+/// Below, a number of the group's channels (mean, scale …) is a float for each.
 struct ChannelSums {
     ChannelRuns runs;
     const std::byte* x;

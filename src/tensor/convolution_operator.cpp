@@ -29,9 +29,9 @@ std::vector<ConvolutionLibrary> convolution_libraries([[maybe_unused]] const Ker
     return libraries;
 }
 
-std::unique_ptr<ConvolutionEngine> make_convolution_engine(ConvolutionLibrary library,
-                                                           const Kernels& kernels,
-                                                           Precision precision) {
+std::unique_ptr<ConvolutionEngine> make_convolution_engine(
+    ConvolutionLibrary library, const Kernels& kernels, Precision precision,
+    [[maybe_unused]] std::optional<ActivationOrder> order) {
     const auto known = convolution_libraries(kernels, precision);
     REQUIRE(std::ranges::find(known, library) != known.end(),
             "no convolutions in {} with {} kernels by {}: not in this build, or not on this CPU",
@@ -39,7 +39,8 @@ std::unique_ptr<ConvolutionEngine> make_convolution_engine(ConvolutionLibrary li
             library == ConvolutionLibrary::onednn ? "oneDNN" : "OpenBLAS");
 #ifdef HAVE_ONEDNN
     if (library == ConvolutionLibrary::onednn)
-        return std::make_unique<OnednnEngine>(kernels, precision);
+        return std::make_unique<OnednnEngine>(kernels, precision,
+                                              order.value_or(onednn_order(precision)));
 #endif
     return std::make_unique<GemmEngine>();
 }

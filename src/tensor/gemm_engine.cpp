@@ -30,7 +30,7 @@ void GemmEngine::load_pixels(const ImageBatch& batch, const ImageShape& shape, s
     parallel_ranges(images, 1, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
             for (std::size_t c = 0; c < channels; ++c)
-                normalise_channel(batch, shape, i, c, pixels + (c * images + i) * area);
+                normalise_channel(batch, shape, i, c, pixels + (c * images + i) * area, 1);
     });
 }
 

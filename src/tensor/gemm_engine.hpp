@@ -11,7 +11,7 @@ namespace wasp {
 class GemmEngine final : public ConvolutionEngine {
 public:
     std::string name() const override;
-    ActivationLayout layout() const override { return {.block = 1}; }
+    ActivationLayout layout() const override { return {}; }
     std::unique_ptr<ConvolutionOperator> make(const ConvolutionShape& shape,
                                               ConvolutionAlgorithm algorithm) override;
     void load_pixels(const ImageBatch& batch, const ImageShape& shape, std::byte* x) const override;

@@ -1,13 +1,13 @@
-/// Private to tensor: direct or Winograd, by measurement.
+/// Private to tensor: the algorithm of a pass, by measurement.
 #pragma once
 
-#include "onednn_convolution.hpp"
+#include "onednn_pass.hpp"
 
 namespace wasp {
 
-/// Is Winograd's algorithm what `algorithm` asks for and the shape allows? A shape is measured once
-/// in a process.
-bool prefers_winograd(const OnednnEngine& engine, ConvolutionPass kind,
-                      const ConvolutionShape& shape, ConvolutionAlgorithm algorithm);
+/// What the caller wants, if there is that for the pass, else `direct`; never `measured`: a pass is
+/// measured once in a process.
+ConvolutionAlgorithm choose_algorithm(const OnednnEngine& engine, ConvolutionPass kind,
+                                      const ConvolutionShape& shape, ConvolutionAlgorithm wanted);
 
 }  // namespace wasp

@@ -8,21 +8,32 @@
 
 namespace wasp {
 
-bool onednn_suits(const Kernels& kernels, Precision precision) {
+namespace {
+
+bool cpu_has(dnnl::cpu_isa wanted) {
     const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-    const auto has = [&](dnnl::cpu_isa wanted) {
-        return (isa & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
-    };
-    if (precision == Precision::bf16)  // elsewhere it is slower than float32
-        return kernels.lanes == 16 && has(dnnl::cpu_isa::avx512_core_bf16);
-    return kernels.lanes == 16
-               ? has(dnnl::cpu_isa::avx512_core)
-               : kernels.name != std::string_view("avx") && has(dnnl::cpu_isa::avx2);
+    return (isa & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
 }
 
-OnednnEngine::OnednnEngine(const Kernels& kernels, Precision precision)
+}  // namespace
+
+bool onednn_suits(const Kernels& kernels, Precision precision) {
+    if (precision == Precision::bf16)  // elsewhere it is slower than float32
+        return kernels.lanes == 16 && cpu_has(dnnl::cpu_isa::avx512_core_bf16);
+    return kernels.lanes == 16
+               ? cpu_has(dnnl::cpu_isa::avx512_core)
+               : kernels.name != std::string_view("avx") && cpu_has(dnnl::cpu_isa::avx2);
+}
+
+ActivationOrder onednn_order(Precision precision) {
+    return precision == Precision::bf16 && cpu_has(dnnl::cpu_isa::avx512_core_amx)
+               ? ActivationOrder::channels_last
+               : ActivationOrder::blocks;
+}
+
+OnednnEngine::OnednnEngine(const Kernels& kernels, Precision precision, ActivationOrder order)
     : kernels_(kernels),
-      layout_{.block = kernels.lanes, .precision = precision},
+      layout_{.order = order, .block = kernels.lanes, .precision = precision},
       engine_(dnnl::engine::kind::cpu, 0),
       stream_(engine_) {}
 
@@ -44,14 +55,19 @@ void OnednnEngine::load_pixels(const ImageBatch& batch, const ImageShape& shape,
                                std::byte* x) const {
     const auto channels = static_cast<std::size_t>(shape.channels);
     const std::size_t area = shape.pixels() / channels;
+    const bool last = layout_.order == ActivationOrder::channels_last;  // else (N,C,H,W)
+    const std::size_t step = last ? channels : 1;
     parallel_ranges(batch.size() * channels, channels, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t k = begin; k < end; ++k)
+        for (std::size_t k = begin; k < end; ++k) {
+            const std::size_t image = k / channels, channel = k % channels;
+            const std::size_t at = last ? image * shape.pixels() + channel : k * area;
             if (layout_.precision == Precision::bf16)
-                normalise_channel(batch, shape, k / channels, k % channels,
-                                  reinterpret_cast<Bf16*>(x) + k * area);
+                normalise_channel(batch, shape, image, channel, reinterpret_cast<Bf16*>(x) + at,
+                                  step);
             else
-                normalise_channel(batch, shape, k / channels, k % channels,
-                                  reinterpret_cast<float*>(x) + k * area);
+                normalise_channel(batch, shape, image, channel, reinterpret_cast<float*>(x) + at,
+                                  step);
+        }
     });
 }
 
@@ -59,14 +75,15 @@ std::size_t OnednnEngine::estimate_workspace(std::span<const ConvolutionShape> s
     std::size_t weights = 0, scratch = 0;
     for (const auto& shape : shapes)
         for (const auto kind :
-             {ConvolutionPass::forward, ConvolutionPass::data, ConvolutionPass::weights})
-            for (const bool winograd : {false, true}) {
-                if (kind == ConvolutionPass::data && shape.of_pixels) continue;
-                const auto pass = OnednnPass::make(*this, kind, shape, winograd);
+             {ConvolutionPass::forward, ConvolutionPass::data, ConvolutionPass::weights}) {
+            if (kind == ConvolutionPass::data && shape.of_pixels) continue;
+            for (const auto algorithm : possible_algorithms(layout_, kind, shape)) {
+                const auto pass = OnednnPass::make(*this, kind, shape, algorithm);
                 if (!pass) continue;
                 weights = std::max(weights, pass->weights().bytes());
                 scratch = std::max(scratch, pass->scratch_bytes());
             }
+        }
     return weights + scratch;
 }
 

@@ -13,10 +13,12 @@ namespace wasp {
 
 /// Is this CPU one that oneDNN has fast kernels for, in the layout of `kernels`?
 bool onednn_suits(const Kernels& kernels, Precision precision);
+/// Of the activations that oneDNN's fastest kernels on this CPU take.
+ActivationOrder onednn_order(Precision precision);
 
 class OnednnEngine final : public ConvolutionEngine {
 public:
-    OnednnEngine(const Kernels& kernels, Precision precision);
+    OnednnEngine(const Kernels& kernels, Precision precision, ActivationOrder order);
 
     std::string name() const override;
     ActivationLayout layout() const override { return layout_; }

@@ -1,7 +1,9 @@
 #include "onednn_weights.hpp"
 
+#include <algorithm>
 #include <array>
 
+#include "base/aligned.hpp"
 #include "onednn_engine.hpp"
 #include "tensor/parallel.hpp"
 
@@ -14,7 +16,7 @@ std::optional<WeightBlocks> as_blocks(const dnnl::memory::desc& wanted,
                                       const ConvolutionShape& shape, int lanes) {
     const auto& layout = wanted.data;
     const auto& blocking = layout.format_desc.blocking;
-    if (layout.format_kind != dnnl_blocked || layout.data_type != dnnl_f32 ||
+    if (layout.format_kind != dnnl_blocked || layout.ndims != 4 || layout.data_type != dnnl_f32 ||
         blocking.inner_nblks != 2 || blocking.inner_blks[0] != lanes ||
         blocking.inner_blks[1] != lanes || blocking.inner_idxs[0] + blocking.inner_idxs[1] != 1)
         return std::nullopt;
@@ -30,18 +32,50 @@ std::optional<WeightBlocks> as_blocks(const dnnl::memory::desc& wanted,
                         .input_inside = blocking.inner_idxs[1] == 1};
 }
 
+/// A matrix (O, K·K·I) in whatever blocks as what it is to us, (O,I,K,K).
+dnnl::memory::desc with_kernel(const dnnl::memory::desc& matrix, const ConvolutionShape& shape) {
+    dnnl::memory::desc all = matrix;
+    auto& blocking = all.data.format_desc.blocking;
+    dnnl_dim_t block = 1;
+    for (int i = 0; i < blocking.inner_nblks; ++i)
+        if (blocking.inner_idxs[i] == 1) block *= blocking.inner_blks[i];
+    ENSURE(all.data.format_kind == dnnl_blocked && shape.inputs % block == 0,
+           "oneDNN wants blocks of {} inputs in the weights of a product", block);
+    all.data.ndims = 4;
+    all.data.dims[1] = all.data.padded_dims[1] = shape.inputs;
+    for (int i : {2, 3}) all.data.dims[i] = all.data.padded_dims[i] = shape.kernel;
+    blocking.strides[3] = shape.inputs / block * blocking.strides[1];
+    blocking.strides[2] = shape.kernel * blocking.strides[3];
+    return all;
+}
+
 }  // namespace
 
-OnednnWeights::OnednnWeights(const dnnl::engine& engine, const dnnl::memory::desc& wanted,
-                             const ConvolutionShape& shape, const Kernels& kernels, bool gradient)
-    : bytes_(wanted.get_size()),
+OnednnWeights::OnednnWeights(const dnnl::engine& engine, const dnnl::memory::desc& given,
+                             const ConvolutionShape& shape, const Kernels& kernels, WeightsUse use)
+    : bytes_(given.get_size()),
       kernels_(kernels.channels),
       output_blocks_(shape.outputs / kernels.lanes),
-      blocks_(as_blocks(wanted, shape, kernels.lanes)) {
+      area_(shape.kernel * shape.kernel) {
+    const bool gradient = use == WeightsUse::gradient;
+    const auto wanted =
+        shape.kernel > 1 && given.data.ndims == 2 ? with_kernel(given, shape) : given;
+    if (use != WeightsUse::turned) blocks_ = as_blocks(wanted, shape, kernels.lanes);
     if (blocks_ && gradient && blocks_->input_inside) blocks_.reset();
     if (blocks_) return;
-    const dnnl::memory::desc flat({shape.outputs, shape.inputs, shape.kernel, shape.kernel},
-                                  dnnl::memory::data_type::f32, dnnl::memory::format_tag::oihw);
+    const dnnl::memory::dim o = shape.outputs, i = shape.inputs, k = shape.kernel, area = k * k;
+    dnnl::memory::dims steps{i * area, area, k, 1};
+    if (use == WeightsUse::turned) {
+        std::swap(steps[0], steps[1]);
+        steps[1] = o * area;  // in the flat order our inputs are the outputs
+        if (shape.kernel > 1) {
+            turned_ = shape.weights();
+            turned_at_ = whole_lines(bytes_);
+            bytes_ = turned_at_ + turned_ * sizeof(float);
+        }
+    }
+    steps.resize(wanted.dims().size());  // two, if the kernel is 1×1 and a product is wanted
+    const dnnl::memory::desc flat(wanted.dims(), dnnl::memory::data_type::f32, steps);
     const auto& from = gradient ? wanted : flat;
     const auto& to = gradient ? flat : wanted;
     reorder_ = dnnl::reorder({engine, from, engine, to});
@@ -51,6 +85,13 @@ OnednnWeights::OnednnWeights(const dnnl::engine& engine, const dnnl::memory::des
 
 void OnednnWeights::pack(const dnnl::stream& stream, const float* flat, std::byte* packed) const {
     if (!blocks_) {
+        if (turned_ > 0) {
+            auto* turned = reinterpret_cast<float*>(packed + turned_at_);
+            const auto area = static_cast<std::size_t>(area_);
+            for (std::size_t at = 0; at < turned_; at += area)
+                std::reverse_copy(flat + at, flat + at + area, turned + at);
+            flat = turned;
+        }
         reorder(stream, const_cast<float*>(flat), packed);
         return;
     }

@@ -8,10 +8,10 @@
 
 namespace wasp {
 
-/// out[i] = pixel i of `channel` of image `index`, normalised as the batch says.   (H·W)
+/// out[i·step] = pixel i of `channel` of image `index`, normalised as the batch says.   (H·W)
 void normalise_channel(const ImageBatch& batch, const ImageShape& shape, std::size_t index,
-                       std::size_t channel, float* out);
+                       std::size_t channel, float* out, std::size_t step);
 void normalise_channel(const ImageBatch& batch, const ImageShape& shape, std::size_t index,
-                       std::size_t channel, Bf16* out);
+                       std::size_t channel, Bf16* out, std::size_t step);
 
 }  // namespace wasp

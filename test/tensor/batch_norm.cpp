@@ -31,22 +31,25 @@ std::vector<Way> ways() {
     std::vector<Way> ways;
     for (const auto simd : kernel_names())
         for (const auto precision : {Precision::float32, Precision::bf16}) {
-            ways.push_back({simd, {kernels(simd).lanes, precision}});
-            if (precision == Precision::float32) ways.push_back({simd, {1, precision}});
+            const int lanes = kernels(simd).lanes;
+            ways.push_back({simd, {ActivationOrder::blocks, lanes, precision}});
+            ways.push_back({simd, {ActivationOrder::channels_last, lanes, precision}});
+            if (precision == Precision::float32) ways.push_back({simd, {}});
         }
     return ways;
 }
 
 std::string name_of(const testing::TestParamInfo<Way>& way) {
     const auto& [simd, layout] = way.param;
-    return std::string(simd) + (layout.block == 1 ? "_plain" : "_blocked") +
+    return std::string(simd) + test::name_of(layout.order) +
            (layout.precision == Precision::bf16 ? "_bf16" : "");
 }
 
 struct Size {
     int images, channels, height, width;
 };
-const Size sizes[] = {{4, 32, 8, 8}, {3, 16, 5, 7}, {7, 48, 1, 1}, {2, 16, 33, 40}, {1, 64, 2, 3}};
+const Size sizes[] = {{4, 32, 8, 8},   {3, 16, 5, 7}, {7, 48, 1, 1},
+                      {2, 16, 33, 40}, {1, 64, 2, 3}, {2, 128, 5, 4}};
 
 class BatchNorms : public testing::TestWithParam<Way> {
 protected:

@@ -23,24 +23,42 @@ using test::relative_error;
 struct Way {
     std::string_view simd;
     ConvolutionLibrary library;
-    ConvolutionAlgorithm algorithm;
+    ConvolutionAlgorithm algorithm = ConvolutionAlgorithm::direct;
+    ActivationLayout layout = {};  // order and precision
+
+    bool has(Precision precision) const { return layout.precision == precision; }
+    bool has(ActivationOrder order) const { return layout.order == order; }
 };
 
 std::vector<Way> ways() {
+    using enum ConvolutionAlgorithm;
     std::vector<Way> ways;
     for (const auto simd : kernel_names())
-        for (const auto library : convolution_libraries(kernels(simd), Precision::float32)) {
-            ways.push_back({simd, library, ConvolutionAlgorithm::direct});
-            if (library == ConvolutionLibrary::onednn && simd == "avx512")
-                ways.push_back({simd, library, ConvolutionAlgorithm::winograd});
-        }
+        for (const auto precision : {Precision::float32, Precision::bf16})
+            for (const auto library : convolution_libraries(kernels(simd), precision)) {
+                if (library == ConvolutionLibrary::openblas) {
+                    ways.push_back({.simd = simd, .library = library});
+                    continue;
+                }
+                const auto add = [&](ActivationOrder order, ConvolutionAlgorithm algorithm) {
+                    ways.push_back(
+                        {simd, library, algorithm, {order, kernels(simd).lanes, precision}});
+                };
+                add(ActivationOrder::blocks, direct);
+                if (simd == "avx512" && precision == Precision::float32)
+                    add(ActivationOrder::blocks, winograd);
+                for (const auto algorithm : {direct, product, turned, measured})
+                    add(ActivationOrder::channels_last, algorithm);
+            }
     return ways;
 }
 
 std::string name_of(const testing::TestParamInfo<Way>& way) {
-    const auto& [simd, library, algorithm] = way.param;
+    constexpr const char* algorithms[] = {"_measured", "", "_Winograd", "_product", "_turned"};
+    const auto& [simd, library, algorithm, layout] = way.param;
     return std::string(simd) + (library == ConvolutionLibrary::onednn ? "_oneDNN" : "_OpenBLAS") +
-           (algorithm == ConvolutionAlgorithm::winograd ? "_Winograd" : "");
+           test::name_of(layout.order) + algorithms[static_cast<int>(algorithm)] +
+           (layout.precision == Precision::bf16 ? "_bf16" : "");
 }
 
 ConvolutionShape shape(int inputs, int outputs, int height, int width, int kernel, int stride) {
@@ -57,7 +75,7 @@ const ConvolutionShape shapes[] = {
     shape(16, 16, 8, 8, 3, 1), shape(16, 32, 8, 8, 3, 2), shape(32, 16, 7, 9, 3, 1),
     shape(16, 32, 7, 9, 3, 2), shape(64, 32, 6, 5, 1, 1), shape(32, 64, 7, 5, 1, 2),
     shape(32, 32, 2, 2, 3, 1), shape(16, 16, 1, 1, 3, 1), shape(48, 16, 3, 1, 3, 2),
-    shape(16, 48, 1, 1, 1, 1),
+    shape(16, 48, 1, 1, 1, 1), shape(64, 64, 6, 5, 3, 1), shape(64, 16, 5, 6, 3, 2),
 };
 
 class Convolutions : public testing::TestWithParam<Way> {
@@ -68,9 +86,13 @@ protected:
         SCOPED_TRACE(fmt::format("{}→{} {}×{} kernel {} stride {}, {} images", s.inputs, s.outputs,
                                  s.height, s.width, s.kernel, s.stride, images));
         const auto layout = engine->layout();
-        const Tensor x = random_tensor(images, s.inputs, s.height, s.width, 1);
+        const auto rounded = [&](const Tensor& tensor) {
+            return InLayout(layout, tensor).tensor();
+        };
+        const Tensor x = rounded(random_tensor(images, s.inputs, s.height, s.width, 1));
         const Tensor weights = random_tensor(s.outputs, s.inputs, s.kernel, s.kernel, 2);
-        const Tensor dy = random_tensor(images, s.outputs, s.output_height(), s.output_width(), 3);
+        const Tensor dy =
+            rounded(random_tensor(images, s.outputs, s.output_height(), s.output_width(), 3));
         const Tensor y = reference::convolution(x, weights, {}, s.padding(), s.stride);
         const auto gradient =
             reference::convolution_gradient(x, weights, dy, s.padding(), s.stride);
@@ -84,15 +106,21 @@ protected:
         EXPECT_LE(relative_error(gradient_in.tensor().values, gradient.input.values), tolerance());
         std::vector<float> dw(s.weights(), NAN);
         convolution->backward_weights(images, in.data(), gradient_out.data(), dw.data());
-        EXPECT_LE(relative_error(dw, gradient.weights.values), tolerance());
+        EXPECT_LE(relative_error(dw, gradient.weights.values), gradient_tolerance());
     }
 
+    /// Of activations: in bf16 the weights are rounded, too, and what comes out. Gradients of
+    /// weights are float32, of activations that we rounded ourselves.
     static double tolerance() {
+        return GetParam().has(Precision::bf16) ? 4e-3 : gradient_tolerance();
+    }
+    static double gradient_tolerance() {
         return GetParam().algorithm == ConvolutionAlgorithm::winograd ? 1e-5 : 2e-6;
     }
 
     std::unique_ptr<ConvolutionEngine> engine =
-        make_convolution_engine(GetParam().library, kernels(GetParam().simd), Precision::float32);
+        make_convolution_engine(GetParam().library, kernels(GetParam().simd),
+                                GetParam().layout.precision, GetParam().layout.order);
 };
 
 TEST_P(Convolutions, AreTheReference) {
@@ -157,10 +185,10 @@ TEST_P(Convolutions, OfPixels) {
         const auto convolution = engine->make(s, GetParam().algorithm);
         InLayout out(engine->layout(), y), gradient_out(engine->layout(), dy);
         convolution->forward(5, in.data(), floats(weights.values).data(), out.data());
-        EXPECT_LE(relative_error(out.tensor().values, y.values), 2e-6);
+        EXPECT_LE(relative_error(out.tensor().values, y.values), tolerance());
         std::vector<float> dw(s.weights(), NAN);
         convolution->backward_weights(5, in.data(), gradient_out.data(), dw.data());
-        EXPECT_LE(relative_error(dw, gradient.weights.values), 2e-6);
+        EXPECT_LE(relative_error(dw, gradient.weights.values), tolerance());
     }
 }
 

@@ -8,6 +8,19 @@
 
 namespace wasp::test {
 
+/// For the name of a test.
+inline std::string name_of(ActivationOrder order) {
+    switch (order) {
+        case ActivationOrder::planes:
+            return "_planes";
+        case ActivationOrder::blocks:
+            return "_blocks";
+        case ActivationOrder::channels_last:
+            break;
+    }
+    return "_channels_last";
+}
+
 /// Memory for `images` of a tensor's shape; more images than the tensor has hold NaN, as whatever
 /// reads them must not matter.
 class InLayout {
@@ -63,8 +76,13 @@ private:
                     for (int w = 0; w < width_; ++w) body(index(n, c, h * width_ + w), n, c, h, w);
     }
     std::size_t index(int n, int c, int pixel) const {
+        // Written out once more, not asked of the layout: this is what holds it to its word.
         const int block = layout_.block, pixels = height_ * width_;
-        const int plane = block == 1 ? c * images_ + n : n * (channels_ / block) + c / block;
+        if (layout_.order == ActivationOrder::channels_last)
+            return static_cast<std::size_t>((n * pixels + pixel) * channels_ + c);
+        const int plane = layout_.order == ActivationOrder::planes
+                              ? c * images_ + n
+                              : n * (channels_ / block) + c / block;
         return static_cast<std::size_t>((plane * pixels + pixel) * block + c % block);
     }
 
