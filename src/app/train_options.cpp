@@ -175,7 +175,7 @@ void add_machine(OptionTable& table, TrainConfig& config) {
         {{"measured", ConvolutionAlgorithm::measured},
          {"direct", ConvolutionAlgorithm::direct},
          {"winograd", ConvolutionAlgorithm::winograd}},
-        "of the ResNets: the faster of both algorithms, measured at the start, or always this one");
+        "of the ResNets: the fastest algorithm, measured at the start, or always this one");
     table.choice<bool>("overlap", config.overlap, {{"on", true}, {"off", false}},
                        "gradients leave layer by layer, while those of the layers below are still "
                        "computed");

@@ -146,7 +146,7 @@ double relative_difference(const std::vector<float>& a, const std::vector<float>
 
 /// Of two or more algorithms the fastest whose result is near that of the first.
 Measured measure(const OnednnEngine& engine, ConvolutionPass kind, const ConvolutionShape& shape,
-                 std::vector<std::pair<ConvolutionAlgorithm, OnednnPass>> passes) {
+                 std::vector<std::pair<ConvolutionAlgorithm, OnednnPass>>&& passes) {
     Bench bench(engine, kind, shape);
     std::vector<Candidate> candidates;
     for (auto& [algorithm, pass] : passes)
@@ -163,24 +163,25 @@ Measured measure(const OnednnEngine& engine, ConvolutionPass kind, const Convolu
 
     Candidate& direct = candidates.front();
     const auto expected = direct.result(bench);
-    const Candidate *chosen = &direct, *other = nullptr;
+    const Candidate* chosen = &direct;
     double error = 0;
     for (auto& candidate : std::span(candidates).subspan(1)) {
         const double difference = relative_difference(expected, candidate.result(bench));
         const bool better = candidate.seconds() < chosen->seconds() &&
                             difference <= largest_error(engine.layout().precision);
-        const Candidate* const loser = better ? chosen : &candidate;
-        if (other == nullptr || loser->seconds() < other->seconds()) other = loser;
         if (better || candidates.size() == 2) error = difference;
         if (better) chosen = &candidate;
     }
+    double other_seconds = INFINITY;
+    for (const auto& candidate : candidates)
+        if (&candidate != chosen) other_seconds = std::min(other_seconds, candidate.seconds());
     constexpr std::array names{"forward", "data", "weights"};
     return {.choice = {.shape = shape,
                        .pass = names[static_cast<std::size_t>(kind)],
                        .algorithm = std::string(name_of(chosen->algorithm())),
                        .implementation = chosen->implementation(),
                        .seconds = chosen->seconds(),
-                       .other_seconds = other->seconds(),
+                       .other_seconds = other_seconds,
                        .error = error},
             .layout = engine.layout(),
             .kind = kind,
