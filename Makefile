@@ -49,7 +49,7 @@ quickstart: deps  ## install what is missing, build, train LeNet-5 with WASP on 
 check: deps  ## install what is missing, build and run every test
 	@$(MAKE) --no-print-directory -j $(JOBS) test
 
-test: $B/wasp $B/tests  ## build and run every test (without the installation)
+test: $B/wasp $B/tests $B/fault.so  ## build and run every test (without the installation)
 	@tools/run_tests.sh $B "$(MPIEXEC)" "$(PYTHON)" $(TEST_ARGS)
 
 slurm: $B/wasp  ## the job scripts on a real Slurm with virtual nodes (as root, with Debian's slurmctld slurmd slurm-client)
@@ -60,6 +60,10 @@ bench: $B/bench  ## Google Benchmark of the kernels
 
 fuzz: build/fuzz/fuzzer  ## libFuzzer on the readers of data files, FUZZ_SECONDS=60
 	@test/fuzz/run.sh $< "$(PYTHON)" $(FUZZ_SECONDS)
+
+chaos: $B/wasp $B/fault.so  ## runs of all protocols that are killed, stopped and robbed of their disk, N=200 SEED=1
+	@test/chaos/run.sh "$(PYTHON)" --wasp $B/wasp --mpiexec "$(MPIEXEC)" --fault $B/fault.so --runs $(N) --seed $(SEED) \
+	    $(CHAOS_ARGS)
 
 lint: rooms $(SOURCES:%.cpp=$B/%.tidy) $B/src/app/main.tidy  ## rooms, clang-format, clang-tidy, cppcheck, shellcheck; changes no source
 	@clang-format --dry-run --Werror $(FILES)
@@ -100,6 +104,13 @@ $(TEST_OBJECTS): CXXFLAGS += $(TEST_FLAGS.$(MODE))
 $B/tests: $(OBJECTS) $(TEST_OBJECTS)
 	@echo '  link     $@'
 	$Q$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(TEST_LIBS)
+
+# Preloaded: a file system that fails.
+N    ?= 200
+SEED ?= 1
+$B/fault.so: test/chaos/fault.c $B/flags
+	@echo '  link     $@'
+	$Q$(CC) -O1 -Wall -Wextra -shared -fPIC $< -o $@
 
 $B/bench: $(BENCH_OBJECTS) $(OBJECTS)
 	@echo '  link     $@'
@@ -157,6 +168,6 @@ $B/src/report/provenance.o: CPPFLAGS += -DGIT_COMMIT='"$(COMMIT)"' \
     -DBUILD_FLAGS='"$(MACHINE) $(MODE): $(CXXFLAGS) $(ARCH_FLAGS)"'
 
 -include $(FUZZED:%.cpp=build/fuzz/%.d) $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $B/src/app/main.d
-.PHONY: all quickstart check test slurm bench fuzz lint rooms format deps clean info help FORCE
+.PHONY: all quickstart check test slurm bench fuzz chaos lint rooms format deps clean info help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

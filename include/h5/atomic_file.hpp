@@ -18,6 +18,9 @@ void replace_file(const std::filesystem::path& path, std::span<const std::byte> 
 /// False: `path` exists; it is untouched.
 bool create_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
+/// Removes what writers of `path` that were killed left beside it. Nobody writes it meanwhile.
+void remove_unfinished(const std::filesystem::path& path);
+
 /// Whether `path` could be written: by writing beside it. For a check before hours of work.
 void check_writable(const std::filesystem::path& path);
 

@@ -126,4 +126,7 @@ private:
     std::shared_ptr<const Source> source_;
 };
 
+/// Whether `path` is HDF5 that can't be opened, as it was cut off or damaged; or empty.
+bool is_broken(const std::filesystem::path& path);
+
 }  // namespace wasp::h5

@@ -68,7 +68,8 @@ enum class IfTaken {
 
 class ResultsFile {
 public:
-    /// Takes the name: creates the file at once, with status "running" and no rows.
+    /// Takes the name: creates the file at once, with status "running" and no rows. What is to be
+    /// replaced stays until the first write().
     /// Error: it exists, or its folder is missing or can't be written to (exit code 2); the disk is
     /// full (1).
     ResultsFile(const std::filesystem::path& path, IfTaken taken);

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "h5/atomic_file.hpp"
+#include "h5/reader.hpp"
 #include "model_io.hpp"
 #include "report/checkpoint_file.hpp"
 #include "train_options.hpp"
@@ -36,6 +37,17 @@ std::vector<fs::path> checkpoints_in(const fs::path& folder) {
     }
     std::ranges::sort(paths, std::greater{});
     return paths;
+}
+
+/// What writers that were killed left.
+void remove_unfinished(const fs::path& folder) {
+    std::error_code ignored;
+    std::vector<fs::path> paths;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+        const auto name = entry.path().filename().string();
+        if (name.starts_with(".step-") && name.ends_with(".part")) paths.push_back(entry.path());
+    }
+    for (const auto& path : paths) fs::remove(path, ignored);
 }
 
 std::string options_of(const TrainConfig& config) {
@@ -74,8 +86,14 @@ void check_same_run(const Checkpoint& checkpoint, const fs::path& path, const Tr
             "--resume: '{}' was made with other data than '{}'", path.string(), config.data);
 }
 
+/// Error: what stands in --out must not be replaced.
 void check_not_finished(const fs::path& out) {
     if (!fs::exists(out)) return;
+    if (!checkpoints_in(checkpoint_folder(out)).empty() && h5::is_broken(out)) {
+        fmt::print(stderr, "wasp: note: '{}' is damaged; it is made again from the checkpoint\n",
+                   out.string());
+        return;
+    }
     REQUIRE(read_results(out, false).status != "finished",
             "--resume: '{}' holds a finished run; choose another --out", out.string());
 }
@@ -118,6 +136,7 @@ fs::path find_checkpoint(const TrainConfig& config, const Dataset& dataset, int 
 Checkpoints::Checkpoints(Run& run, const fs::path& out, fs::path resumes_from)
     : run_(run), folder_(checkpoint_folder(out)) {
     if (!resumes_from.empty()) kept_.push_front(std::move(resumes_from));
+    if (!run.config.resume.empty() && run.is_first_worker()) remove_unfinished(folder_);
 }
 
 void Checkpoints::save(std::int64_t step, const VisitState& visit) {

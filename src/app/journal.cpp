@@ -29,16 +29,27 @@ void Journal::say_checkpoint(std::int64_t step, double seconds) {
 
 void Journal::write(const Recorder& recorder) {
     results_.ranks.at(row_) = recorder.row();
-    file_.write(results_);
+    write();
     since_write_.lap();
 }
 
 void Journal::write(std::string_view status) {
     results_.status = status;
+    write();
+}
+
+void Journal::write() {
     file_.write(results_);
+    has_written_ = true;
+}
+
+void Journal::resume(const std::vector<CurveRow>& curve, const Recorder& recorder) {
+    results_.curve = curve;
+    write(recorder);
 }
 
 void Journal::write_failed() noexcept {
+    if (!has_written_) return;
     try {
         write("failed");
     } catch (const std::exception&) {

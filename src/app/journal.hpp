@@ -40,12 +40,13 @@ public:
     void add(const CurveRow& row, const Recorder& recorder);
 
     void say_checkpoint(std::int64_t step, double seconds);
-    /// Go on after these rows.
-    void resume(const std::vector<CurveRow>& curve) { results_.curve = curve; }
+    /// Go on after these rows of the curve. Nothing is written before.
+    void resume(const std::vector<CurveRow>& curve, const Recorder& recorder);
 
     /// The run is over: `status`, and the results as they stand.
     void write(std::string_view status);
-    /// As write("failed"), without an error of its own.
+    /// As write("failed"), without an error of its own; what an earlier run left stays as it is
+    /// where this one has written nothing.
     void write_failed() noexcept;
 
     /// A line that the user gets in any case.
@@ -58,12 +59,14 @@ private:
     static constexpr double flush_every = 10;  // seconds
 
     void write(const Recorder& recorder);
+    void write();
 
     ResultsFile file_;
     Results results_;
     std::optional<ProgressDisplay> progress_;
     Stopwatch since_write_;
     std::size_t row_ = 0;  // the writer's, among the ranks
+    bool has_written_ = false;
 };
 
 }  // namespace wasp

@@ -14,6 +14,7 @@
 #include "core_share.hpp"
 #include "evaluations.hpp"
 #include "final_models.hpp"
+#include "h5/atomic_file.hpp"
 #include "journal.hpp"
 #include "memory.hpp"
 #include "model_io.hpp"
@@ -174,7 +175,8 @@ void check_same_options(Cluster& cluster, const TrainConfig& given) {
 
 /// Collective. On the first worker's rank: the journal, with what is known before the first step.
 std::unique_ptr<Journal> open_journal(const Run& run, const RankRow& place,
-                                      std::string_view command_line) {
+                                      std::string_view command_line,
+                                      const std::filesystem::path& resumes_from) {
     RunFacts facts;
     facts.cluster = run.cluster.description();
     facts.kernels = kernels().name;
@@ -191,7 +193,7 @@ std::unique_ptr<Journal> open_journal(const Run& run, const RankRow& place,
         results.provenance = provenance(facts);
         journal->introduce(facts.ranks, run.cluster.rank());
         results.record_every = *run.config.record_every;
-        journal->write("running");
+        if (resumes_from.empty()) journal->write("running");
         const auto idle = run.team.workers - run.images_per_epoch();
         if (idle > 0)
             journal->note(
@@ -204,10 +206,23 @@ std::unique_ptr<Journal> open_journal(const Run& run, const RankRow& place,
 /// run that goes on replaces what it left when it was stopped.
 void save_model(const Run& run, Journal& journal) {
     const auto& wanted = run.config.save_model;
-    if (!run.config.resume.empty())  // a stopped run may have left one
+    if (!run.config.resume.empty()) {  // a stopped run may have left one
+        h5::remove_unfinished(wanted);
         return write_model_file(wanted, as_file(run.model, run.dataset));
+    }
     const auto saved = create_model_file(wanted, as_file(run.model, run.dataset)).string();
     if (saved != wanted) journal.note(fmt::format("{} is taken: the model is {}", wanted, saved));
+}
+
+/// Whether the newest checkpoint is on disk: what the run has learnt is kept in any case.
+Verdict::Checkpoint await_checkpoint(Checkpoints& checkpoints) {
+    try {
+        return checkpoints.finish().empty() ? Verdict::Checkpoint::none
+                                            : Verdict::Checkpoint::written;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "wasp: warning: no checkpoint: {}\n", error.what());
+        return Verdict::Checkpoint::failed;
+    }
 }
 
 /// Collective. Train, evaluate what was put off, and write everything.
@@ -220,12 +235,8 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
         resumes_from);
     TrainLoop loop(run, evaluations, statistics, checkpoints, journal, place, replay);
     const Ending ending = loop.run();
-    if (!run.config.record_schedule.empty()) {
-        const Schedule schedule = loop.schedule(run.first_worker());
-        collectively(run.cluster, [&] {
-            if (journal != nullptr) write_schedule(run.config.record_schedule, schedule);
-        });
-    }
+    std::optional<Schedule> schedule;
+    if (!run.config.record_schedule.empty()) schedule = loop.schedule(run.first_worker());
     Verdict verdict = judge(run, ending);
     auto rows = gather_rows(run.cluster, loop.recorder().row(), run.first_worker());
     const auto write = [&](Attributes summary) {
@@ -239,7 +250,7 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
         if (journal == nullptr) return;
         journal->results().ranks = std::move(rows);
         write({});
-        verdict.has_checkpoint = !checkpoints.finish().empty();
+        verdict.checkpoint = await_checkpoint(checkpoints);
     });
 
     const Stopwatch watch;
@@ -256,11 +267,12 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
         if (journal == nullptr) return;
         journal->results().curve = std::move(curve);
         journal->results().models = models.rows;
-        if (last && !run.config.save_model.empty()) save_model(run, *journal);
         write({{"evaluation_seconds", watch.seconds() + evaluations.inline_seconds()},
                {"chosen_model", models.chosen},
                {"disagreement", models.disagreement},
                {"spread", models.spread}});
+        if (schedule) write_schedule(run.config.record_schedule, *schedule);
+        if (last && !run.config.save_model.empty()) save_model(run, *journal);
         journal->print_end();
     });
     return verdict;
@@ -297,7 +309,7 @@ std::optional<Error> train_to_an_end(Cluster& ranks, const TrainConfig& given,
     Run run{cluster, config, facts, team, dataset, holdout, *model, control};
 
     const RankRow place = place_of(run);
-    const auto journal = open_journal(run, place, command_line);
+    const auto journal = open_journal(run, place, command_line, resumes_from);
     const auto crowded = crowding(share, cluster.place().ranks_on_node,
                                   static_cast<int>(*config.threads), cluster.place().host);
     if (journal && !crowded.empty()) journal->note(crowded);

@@ -94,8 +94,11 @@ void TrainLoop::serve_between_layers() {
 Ending TrainLoop::run() {
     run_.cluster.barrier();
     start_ = run_.cluster.seconds();
-    if (checkpoints_.resume([this](State& state) { visit(state); }) && checkpoint_timer_)
-        checkpoint_timer_->due(step_, plan_.epoch_before(step_), training_seconds());
+    if (checkpoints_.resume([this](State& state) { visit(state); })) {
+        if (journal_ != nullptr) journal_->resume(evaluations_.curve(), recorder_);
+        if (checkpoint_timer_)
+            checkpoint_timer_->due(step_, plan_.epoch_before(step_), training_seconds());
+    }
     Ending ending;
     if (run_.team.worker)
         ending = train();
@@ -215,7 +218,6 @@ void TrainLoop::visit(State& state) {
     evaluations_.visit(state);
     statistics_.visit(state);
     state.value("accuracy", accuracy_);
-    if (state.restores() && journal_ != nullptr) journal_->resume(evaluations_.curve());
 }
 
 /// The gradient of one mini-batch.

@@ -66,11 +66,13 @@ void Verdict::throw_if_ended_early(const std::filesystem::path& results) const {
                                 "step mass; results so far: {}",
                                 rank, std::isnan(loss) ? "NaN" : fmt::format("{:.4g}", loss), step,
                                 results.string()));
-    if (reason == Reason::signal)
-        throw Error(
-            ExitCode::stopped,
-            fmt::format("stopped by {} at step {}; {}results so far: {}", signal_name(signal), step,
-                        has_checkpoint ? "go on with --resume auto; " : "", results.string()));
+    if (reason != Reason::signal) return;
+    const bool failed = checkpoint == Checkpoint::failed;
+    throw Error(failed ? ExitCode::fault : ExitCode::stopped,
+                fmt::format("stopped by {} at step {}{}; {}results so far: {}", signal_name(signal),
+                            step, failed ? ", and no checkpoint of it could be written" : "",
+                            checkpoint == Checkpoint::written ? "go on with --resume auto; " : "",
+                            results.string()));
 }
 
 }  // namespace wasp

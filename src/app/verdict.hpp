@@ -10,13 +10,15 @@
 namespace wasp {
 
 struct Verdict {
+    enum class Checkpoint { none, written, failed };
+
     Reason reason = Reason::finished;  ///< never Reason::told
     int rank = 0;                      ///< whose reason it was
     std::int64_t step = 0;
     float loss = 0;
     int signal = 0;
-    bool has_checkpoint = false;  ///< on the first worker's rank
-    double seconds = 0;           ///< of training, until the last worker was done
+    Checkpoint checkpoint = Checkpoint::none;  ///< the last one; on the first worker's rank
+    double seconds = 0;                        ///< of training, until the last worker was done
 
     std::string_view status() const;  ///< as the results file calls it
     /// Error: the run was stopped or diverged, with the exit code for it.

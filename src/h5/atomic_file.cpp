@@ -9,7 +9,9 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -55,6 +57,15 @@ fs::path folder_of(const fs::path& path) {
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+constexpr std::size_t digits = 8;
+constexpr std::string_view unfinished = ".part";
+
+/// What the names of files beside `path` begin with: a prefix of its own only, so that a long one
+/// stays within the limit of 255 bytes.
+std::string prefix_of(const fs::path& path) {
+    return fmt::format(".{}.", path.filename().string().substr(0, 200));
+}
+
 /// A file beside `path` under a name of its own; removed unless renamed.
 class Aside {
 public:
@@ -62,9 +73,8 @@ public:
         if (!path_.has_filename()) fail(EISDIR, path_);
         std::random_device random;
         do {
-            // A prefix of the name only, so that a long one stays within the limit of 255 bytes.
-            const std::string name = path_.filename().string().substr(0, 200);
-            aside_ = folder_of(path_) / fmt::format(".{}.{:08x}.part", name, random());
+            aside_ = folder_of(path_) /
+                     fmt::format("{}{:0{}x}{}", prefix_of(path_), random(), digits, unfinished);
             file_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         } while (file_ < 0 && errno == EEXIST);
         if (file_ < 0) fail(errno, path_);
@@ -143,6 +153,19 @@ bool create_file(const fs::path& path, std::span<const std::byte> bytes) {
     Aside aside(path);
     aside.write(bytes);
     return aside.link_new();
+}
+
+void remove_unfinished(const fs::path& path) {
+    const auto prefix = prefix_of(path);
+    std::error_code ignored;
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(folder_of(path), ignored)) {
+        const auto name = entry.path().filename().string();
+        const bool is_one = name.starts_with(prefix) && name.ends_with(unfinished) &&
+                            name.size() == prefix.size() + digits + unfinished.size();
+        if (is_one) found.push_back(entry.path());
+    }
+    for (const auto& file : found) fs::remove(file, ignored);
 }
 
 void check_writable(const fs::path& path) {

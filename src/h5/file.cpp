@@ -80,6 +80,22 @@ File::File(const std::filesystem::path& path) {
     source_ = std::move(source);
 }
 
+bool is_broken(const std::filesystem::path& path) {
+    const auto throws = [&](auto read) {
+        try {
+            read();
+        } catch (const Error&) {
+            return true;
+        }
+        return false;
+    };
+    std::error_code fault;
+    if (std::filesystem::is_empty(path, fault)) return std::filesystem::is_regular_file(path);
+    if (throws([&] { check_signature(path); })) return false;
+    static_cast<void>(locks_work(path));
+    return throws([&] { const File file(path); });
+}
+
 const std::filesystem::path& File::path() const {
     return source_->path;
 }

@@ -166,7 +166,11 @@ Writer as_hdf5(const Results& results) {
 
 ResultsFile::ResultsFile(const std::filesystem::path& path, IfTaken taken) : path_(path) {
     if (taken == IfTaken::replace) {
-        write({});
+        h5::remove_unfinished(path);
+        if (std::filesystem::exists(path))
+            h5::check_writable(path);
+        else
+            write({});
         return;
     }
     const bool unique = taken == IfTaken::number;
