@@ -37,6 +37,7 @@ BENCHES := $(wildcard test/bench/*.cpp)
 FUZZERS := $(wildcard test/fuzz/*.cpp)
 TEST_OBJECTS  := $(patsubst %.cpp,$B/%.o,$(filter-out $(BENCHES) $(FUZZERS),$(TESTS)))
 BENCH_OBJECTS := $(BENCHES:%.cpp=$B/%.o)
+PRELOADS := $(patsubst test/preload/%.c,$B/%.so,$(wildcard test/preload/*.c))
 SCRIPTS := $(wildcard tools/*.sh jobs/*.sh jobs/*.sbatch test/*/*.sh .ci/run)
 FILES   := $(wildcard include/*/*.hpp src/*/*.[ch]pp test/*.[ch]pp test/*/*.[ch]pp)
 
@@ -49,7 +50,7 @@ quickstart: deps  ## install what is missing, build, train LeNet-5 with WASP on 
 check: deps  ## install what is missing, build and run every test
 	@$(MAKE) --no-print-directory -j $(JOBS) test
 
-test: $B/wasp $B/tests $B/fault.so  ## build and run every test (without the installation)
+test: $B/wasp $B/tests $(PRELOADS)  ## build and run every test (without the installation)
 	@tools/run_tests.sh $B "$(MPIEXEC)" "$(PYTHON)" $(TEST_ARGS)
 
 slurm: $B/wasp  ## the job scripts on a real Slurm with virtual nodes (as root, with Debian's slurmctld slurmd slurm-client)
@@ -105,10 +106,9 @@ $B/tests: $(OBJECTS) $(TEST_OBJECTS)
 	@echo '  link     $@'
 	$Q$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(TEST_LIBS)
 
-# Preloaded: a file system that fails.
 N    ?= 200
 SEED ?= 1
-$B/fault.so: test/chaos/fault.c $B/flags
+$B/%.so: test/preload/%.c $B/flags
 	@echo '  link     $@'
 	$Q$(CC) -O1 -Wall -Wextra -shared -fPIC $< -o $@
 

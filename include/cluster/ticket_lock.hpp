@@ -20,6 +20,8 @@ public:
     std::int64_t enter(const Progress& progress = {});
     void leave();
     std::int64_t served();
+    /// By one rank, while nobody asks: as if so many had been served.
+    void go_on_from(std::int64_t served_so_far);
 
 private:
     enum : std::size_t { tickets, served_tickets, counters };

@@ -53,6 +53,15 @@ public:
     /// loss: mean over my mini-batch.
     virtual Exchange exchange(Replica replica, float loss) = 0;
 
+    /// Where a worker that is to make `step` next stands, for checkpoints: it never gets less, and
+    /// while all stand at the same place, none waits in a step for another. A worker at a lower
+    /// place than the highest that anybody has left comes to the next one by going on.
+    virtual std::int64_t place(std::int64_t step) const { return step; }
+
+    /// After the last step, before finish(): the others wait for no step of mine any more. Returns
+    /// whether they get on without me; else I have to go to finish() at once. May be called again.
+    virtual bool retire() { return false; }
+
     /// Once after the last step (a rank that does not train: at once, it serves the others until
     /// they are done). On return replica.weights are the run's result (own-weights protocols: this
     /// rank's model), and no other rank waits for me any more.
@@ -91,13 +100,14 @@ struct ProtocolSetup {
 /// A parsed spec: what can be known of a protocol without making it, so also before MPI starts.
 struct ProtocolFacts {
     std::string name;
-    bool shares_weights = true;       ///< false: each worker ends with its own model (NoSync)
-    bool full_shards = false;         ///< each worker is to see all data
-    bool own_initialisation = false;  ///< each worker starts from another random model
-    bool one_worker = false;          ///< it knows no others
-    bool server_momentum = false;     ///< it can keep momentum at the server
-    bool overlaps = false;            ///< gradients can leave layer by layer
-    bool can_pause = true;            ///< between two steps: none waits for steps beyond its own
+    bool shares_weights = true;        ///< false: each worker ends with its own model (NoSync)
+    bool full_shards = false;          ///< each worker is to see all data
+    bool own_initialisation = false;   ///< each worker starts from another random model
+    bool one_worker = false;           ///< it knows no others
+    bool server_momentum = false;      ///< it can keep momentum at the server
+    bool overlaps = false;             ///< gradients can leave layer by layer
+    bool can_pause = true;             ///< for checkpoints: there are places (Protocol::place())
+    bool stands_between_steps = true;  ///< its places are the workers' steps
     int servers = 0;
     int groups = 0;                        ///< that train one model each; 0: there are none
     Team team(int rank, int ranks) const;  ///< Error: no worker is left, or too many

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/state.hpp"
 #include "cluster/forwarding.hpp"
 #include "cluster/ticket_lock.hpp"
 
@@ -26,6 +27,11 @@ public:
 
     void begin();
     void end() { hand_on(); }
+
+    /// Collective, while nobody has a turn, before visit() writes.
+    void count_turns();
+    /// Which turns there were; a script goes on behind them.
+    void visit(State& state);
     bool script_is_done();
 
     /// Of those that changed something: their numbers, ascending.
@@ -65,6 +71,7 @@ private:
     std::vector<int> script_;
     TicketLock turns_;  // of a script nobody draws tickets, but those served are counted
     std::vector<std::int64_t> my_turns_;
+    std::int64_t turns_of_all_ = 0;  // when they were counted last
     bool my_turn_ = false;
 };
 

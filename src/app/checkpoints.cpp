@@ -57,10 +57,11 @@ std::string options_of(const TrainConfig& config) {
 
 /// The lines of a TOML text that say what is computed.
 std::set<std::string> what_is_trained(const std::string& toml) {
-    constexpr std::array free{"out",          "unique",   "resume",          "checkpoint-every",
-                              "progress",     "epochs",   "updates",         "samples",
-                              "save-model",   "threads",  "stall-timeout",   "cluster",
-                              "record-every", "max-loss", "keep-checkpoints"};
+    constexpr std::array free{"out",          "unique",   "resume",           "checkpoint-every",
+                              "progress",     "epochs",   "updates",          "samples",
+                              "save-model",   "threads",  "stall-timeout",    "cluster",
+                              "record-every", "max-loss", "keep-checkpoints", "record-schedule",
+                              "replay"};
     std::set<std::string> lines;
     std::istringstream text(toml);
     for (std::string line; std::getline(text, line);)
@@ -82,6 +83,13 @@ void check_same_run(const Checkpoint& checkpoint, const fs::path& path, const Tr
     for (const auto& line : then)
         REQUIRE(now.contains(line), "--resume: '{}' was made with '{}'; give the options of it",
                 path.string(), line);
+    const auto in_turns = [](const std::string& toml) {
+        return toml.find("\nrecord-schedule = ") != std::string::npos;
+    };
+    const bool takes_turns = !config.record_schedule.empty() || !config.replay.empty();
+    REQUIRE(takes_turns == in_turns(checkpoint.options),
+            "--resume: '{}' was made with{} --record-schedule; give it{}", path.string(),
+            takes_turns ? "out" : "", takes_turns ? " no schedule" : ", too, or --replay");
     REQUIRE(checkpoint.dataset_sha256 == dataset.sha256,
             "--resume: '{}' was made with other data than '{}'", path.string(), config.data);
 }
@@ -159,6 +167,7 @@ void Checkpoints::save(std::int64_t step, const VisitState& visit) {
         try {
             fs::create_directories(folder_);
             h5::replace_file(path, bytes);
+            std::erase(kept_, path);  // written again after the first worker's last step
             kept_.push_front(path);
             forget_old();
         } catch (...) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace wasp {
 
@@ -23,54 +22,70 @@ void Cut::want(bool stop) {
     add_everywhere(wants);
 }
 
-void Cut::finished() {
-    add_everywhere(finishes);
+void Cut::retire() {
+    set_mine(place, retired);
 }
 
-std::vector<std::int64_t> Cut::of_workers(Word word) {
-    std::vector<std::int64_t> values;
+void Cut::end() {
+    add_everywhere(ended);
+}
+
+/// Workers that have not retired. None of them comes back.
+std::vector<int> Cut::who_train() {
+    std::vector<int> ranks;
     for (int rank = first_worker_; rank < cluster_.size(); ++rank)
-        values.push_back(words_->read(rank, word));
-    return values;
+        if (words_->read(rank, place) < retired) ranks.push_back(rank);
+    return ranks;
 }
 
-/// Differs from that of the same step at another cut.
-std::int64_t Cut::place_of(std::int64_t step) const {
-    constexpr std::int64_t most_steps = std::int64_t{1} << 40U;
-    return (passed_ + 1) * most_steps + step;
+/// Differs from that of the same place at another cut.
+std::int64_t Cut::mark_of(std::int64_t where) const {
+    constexpr std::int64_t most_places = std::int64_t{1} << 40U;
+    return (passed_ + 1) * most_places + where;
 }
 
-bool Cut::all_are_at(std::int64_t where) {
-    return std::ranges::all_of(of_workers(place), [where](auto other) { return other == where; });
+std::int64_t Cut::furthest_begun() {
+    std::int64_t furthest = 0;
+    for (const int rank : who_train()) furthest = std::max(furthest, words_->read(rank, begun));
+    return furthest;
 }
 
-std::string Cut::missing(std::int64_t where) {
+bool Cut::all_are_at(std::int64_t mark) {
+    const auto ranks = who_train();
+    return !ranks.empty() &&
+           std::ranges::all_of(ranks, [&](int rank) { return words_->read(rank, place) == mark; });
+}
+
+std::string Cut::missing(std::int64_t mark) {
     std::string who;
-    for (int rank = first_worker_; rank < cluster_.size(); ++rank)
-        if (words_->read(rank, place) != where)
+    for (const int rank : who_train())
+        if (words_->read(rank, place) != mark)
             who += fmt::format("{}rank {}", who.empty() ? "" : ", ", rank);
     return who + " to come to the checkpoint";
 }
 
 std::int64_t Cut::steps_begun() {
-    const auto steps = of_workers(begun);
-    return std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
+    std::int64_t steps = 0;
+    for (int rank = first_worker_; rank < cluster_.size(); ++rank)
+        steps += words_->read(rank, calls);
+    return steps;
 }
 
-bool Cut::reached(std::int64_t step) {
+bool Cut::reached(std::int64_t where) {
+    words_->fetch_add(cluster_.rank(), calls, 1);
     if (!wanted()) {
         // Who reads this before I see that a cut is wanted waits for me behind the step; who reads
         // it later sees it grow, and follows.
-        set_mine(begun, step + 1);
+        set_mine(begun, where + 1);
         return false;
     }
-    const std::int64_t here = place_of(step);
+    const std::int64_t here = mark_of(where);
     bool go_on = false, given_up = false;
     wait_until(
         cluster_,
         [&] {
             given_up = !possible();
-            go_on = std::ranges::max(of_workers(begun)) > step;
+            go_on = furthest_begun() > where;
             if (given_up || go_on) return true;
             set_mine(place, here);
             return all_are_at(here);
@@ -81,18 +96,22 @@ bool Cut::reached(std::int64_t step) {
     return !given_up;
 }
 
-bool Cut::serve() {
-    std::int64_t where = 0;
+bool Cut::attend(const std::function<void()>& meanwhile) {
+    std::int64_t mark = 0;
+    bool over = false;
     wait_until(
         cluster_,
         [&] {
-            if (!possible()) return true;
+            meanwhile();
+            const auto ranks = who_train();
+            over = !possible() || ranks.empty();
+            if (over) return true;
             if (!wanted()) return false;
-            where = words_->read(first_worker_, place);
-            return where >= place_of(0) && all_are_at(where);
+            mark = words_->read(ranks.front(), place);
+            return mark >= mark_of(0) && all_are_at(mark);
         },
-        [&] { return missing(where); }, [this] { return steps_begun(); });
-    if (!possible()) return false;
+        [&] { return missing(mark); }, [this] { return steps_begun(); });
+    if (over) return false;
     ++passed_;
     return true;
 }

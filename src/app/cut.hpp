@@ -1,10 +1,13 @@
 /// A moment at which all ranks of a run stand between two steps, so that what they and their
 /// windows hold fits together. Whoever waits in a step for others still gets what it waits for:
-/// nobody stops before the last step that any worker has begun.
+/// nobody stops at a place that another worker has left for its next step. What a place is, the
+/// protocol says (Protocol::place()): usually the number of the next step.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cluster/cluster.hpp"
@@ -24,26 +27,31 @@ public:
 
     /// Before each step of a worker. True: all are at the cut.
     /// Error: a worker does not come to it (named).
-    bool reached(std::int64_t step);
+    bool reached(std::int64_t where);
 
-    /// On a server, as long as workers train. True: all are at the cut; call it again. False: a
-    /// worker has finished.
-    bool serve();
+    /// On a server, and a worker that has retired, as long as others train. True: all are at the
+    /// cut; call it again. False: nobody makes steps any more, or end() was called.
+    /// meanwhile: called again and again.
+    bool attend(const std::function<void()>& meanwhile);
 
-    /// This worker makes no more steps. From now on there is no cut.
-    void finished();
-    bool possible() { return mine(finishes) == 0; }
+    /// This worker makes no more steps, and goes on to attend().
+    void retire();
+    /// This worker does not come any more. From now on there is no cut.
+    void end();
+    bool possible() { return mine(ended) == 0; }
 
 private:
-    enum Word : std::size_t { wants, ends, finishes, begun, place, words };
+    enum Word : std::size_t { wants, ends, ended, begun, place, calls, words };
+    static constexpr std::int64_t retired = std::int64_t{1} << 62U;  // a place
 
     std::int64_t mine(Word word) { return words_->read(cluster_.rank(), word); }
     void set_mine(Word word, std::int64_t value);
     void add_everywhere(Word word);
-    std::int64_t place_of(std::int64_t step) const;
-    std::vector<std::int64_t> of_workers(Word word);
-    bool all_are_at(std::int64_t place);
-    std::string missing(std::int64_t place);
+    std::int64_t mark_of(std::int64_t where) const;
+    std::vector<int> who_train();
+    std::int64_t furthest_begun();
+    bool all_are_at(std::int64_t mark);
+    std::string missing(std::int64_t mark);
     std::int64_t steps_begun();
 
     Cluster& cluster_;

@@ -32,6 +32,10 @@ void Recorder::visit(State& state) {
     state.list("steps", row_.steps);
 }
 
+bool Recorder::is_sound() const {
+    return every_ > 0 && steps_ >= 0 && row_.samples >= 0 && row_.updates >= 0;
+}
+
 void Recorder::add(const Step& step) {
     const Exchange& exchange = step.exchange;
     row_.samples += step.samples;

@@ -29,6 +29,8 @@ public:
     void add(const Step& step);
 
     void visit(State& state);
+    /// Whether it may be what visit() read back.
+    bool is_sound() const;
 
     const RankRow& row() const { return row_; }
     std::int64_t steps() const { return steps_; }

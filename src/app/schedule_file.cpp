@@ -15,7 +15,7 @@ namespace wasp {
 
 namespace {
 
-constexpr std::string_view first_line = "wasp schedule 2";
+constexpr std::string_view first_line = "wasp schedule 3";
 constexpr std::size_t turns_per_line = 40;
 constexpr std::size_t most_bytes = std::size_t{1} << 30U;  // some hundred million turns
 
@@ -105,7 +105,7 @@ Schedule read_schedule(Cluster& cluster, const std::filesystem::path& path,
     return schedule;
 }
 
-void write_schedule(const std::filesystem::path& path, const Schedule& schedule) {
+void write_schedule(const std::filesystem::path& path, const Schedule& schedule, bool replaces) {
     std::string text =
         fmt::format("{}\nprotocol {}\nlength {}\nsteps {}", first_line, schedule.protocol,
                     schedule.length, fmt::join(schedule.steps, " "));
@@ -113,8 +113,10 @@ void write_schedule(const std::filesystem::path& path, const Schedule& schedule)
         text += fmt::format("{}{}", i % turns_per_line == 0 ? "\nturns " : " ", schedule.turns[i]);
     text += '\n';
     text += last_line(text);
-    REQUIRE(h5::create_file(path, std::as_bytes(std::span(text))),
-            "--record-schedule '{}' exists; give another name", path.string());
+    const auto bytes = std::as_bytes(std::span(text));
+    if (replaces) return h5::replace_file(path, bytes);
+    REQUIRE(h5::create_file(path, bytes), "--record-schedule '{}' exists; give another name",
+            path.string());
 }
 
 Schedule gather_schedule(Cluster& cluster, const std::string& protocol, const std::string& length,

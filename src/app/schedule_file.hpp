@@ -1,6 +1,6 @@
 /// The order in which the workers of a run pushed and pulled, as a text file: --record-schedule
 /// writes it, --replay follows it.
-///     wasp schedule 2
+///     wasp schedule 3
 ///     protocol SPEC
 ///     length WHAT N          as the option: updates 500
 ///     steps N N …            made by each rank, 0 by servers
@@ -34,8 +34,8 @@ std::string length_in_words(const TrainConfig& config);
 Schedule read_schedule(Cluster& cluster, const std::filesystem::path& path,
                        const std::string& protocol, const std::string& length);
 
-/// Error: exists, or can't be written.
-void write_schedule(const std::filesystem::path& path, const Schedule& schedule);
+/// replaces: what a run that was stopped left there.   Error: exists, or can't be written.
+void write_schedule(const std::filesystem::path& path, const Schedule& schedule, bool replaces);
 
 /// Collective. The schedule of a run, on rank `root`; elsewhere empty.   turns: the numbers of this
 /// rank's, ascending.

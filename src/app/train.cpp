@@ -48,8 +48,10 @@ void check_files(const TrainConfig& config) {
         if (config.resume.empty() && !config.unique)
             check_can_create(config.save_model, "--save-model");
     }
-    if (!config.record_schedule.empty())
-        check_can_create(config.record_schedule, "--record-schedule");
+    if (!config.record_schedule.empty()) {
+        check_folder(config.record_schedule, "--record-schedule");
+        if (config.resume.empty()) check_can_create(config.record_schedule, "--record-schedule");
+    }
 }
 
 std::int64_t choose_threads(Cluster& cluster, const CoreShare& share,
@@ -271,7 +273,8 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
                {"chosen_model", models.chosen},
                {"disagreement", models.disagreement},
                {"spread", models.spread}});
-        if (schedule) write_schedule(run.config.record_schedule, *schedule);
+        if (schedule)
+            write_schedule(run.config.record_schedule, *schedule, !run.config.resume.empty());
         if (last && !run.config.save_model.empty()) save_model(run, *journal);
         journal->print_end();
     });

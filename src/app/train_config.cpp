@@ -57,14 +57,13 @@ void check_experiment(const TrainConfig& config, const ProtocolFacts& facts) {
             "with --record-schedule and --replay");
     REQUIRE(config.record_schedule.empty() || config.replay.empty(),
             "--record-schedule and --replay contradict each other: give one");
-    const bool in_turns = !config.record_schedule.empty() || !config.replay.empty();
-    REQUIRE(!in_turns || (!config.checkpoint_every && config.resume.empty()),
-            "--checkpoint-every and --resume don't go with --record-schedule and --replay, where "
-            "workers stop only where the schedule lets them");
+    REQUIRE(config.replay.empty() || !config.checkpoint_every,
+            "--checkpoint-every doesn't go with --replay, where workers stop only where the "
+            "schedule lets them: leave it out");
     // A job script gives --resume auto whatever the protocol: there is nothing to go on from.
     const bool resumes_from_a_file = !config.resume.empty() && config.resume != "auto";
     REQUIRE(facts.can_pause || (!config.checkpoint_every && !resumes_from_a_file),
-            "--protocol {} has no checkpoints: its workers never stand between the same two steps; "
+            "--protocol {} has no checkpoints: its groups never stand between the same two steps; "
             "leave out --checkpoint-every and --resume",
             config.protocol);
     REQUIRE(config.resume.empty() || !config.unique,

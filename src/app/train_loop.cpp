@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
 #include "signals.hpp"
+#include "tensor/vector_ops.hpp"
 
 namespace wasp {
 
@@ -55,6 +57,11 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
     if (replay != nullptr) {
         turns_.emplace(run.cluster, replay->turns);
         last_step_ = replay->steps[static_cast<std::size_t>(run.cluster.rank())];
+        collectively(run.cluster, [&] {
+            REQUIRE(last_step_ <= plan_.steps(),
+                    "--replay: the schedule has {} steps of rank {}, which makes {}", last_step_,
+                    run.cluster.rank(), plan_.steps());
+        });
     } else if (!run.config.record_schedule.empty()) {
         turns_.emplace(run.cluster);
     }
@@ -67,7 +74,8 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
          .planned_steps = plan_.steps(),
          .momentum_at_server = run.config.momentum_at == MomentumAt::server,
          .overlap = run.config.overlap});
-    if (!turns_ && run.facts.can_pause) cut_.emplace(run.cluster.bare(), run.first_worker());
+    if (replay == nullptr && run.facts.can_pause)
+        cut_.emplace(run.cluster.bare(), run.first_worker());
     if (run.config.checkpoint_every)
         checkpoint_timer_.emplace(*run.config.checkpoint_every, run.team.workers);
     serve_between_layers();
@@ -100,16 +108,45 @@ Ending TrainLoop::run() {
             checkpoint_timer_->due(step_, plan_.epoch_before(step_), training_seconds());
     }
     Ending ending;
-    if (run_.team.worker)
-        ending = train();
-    else
-        serve();
-    if (cut_ && run_.team.worker) cut_->finished();
+    if (run_.team.worker) ending = train();
+    if (run_.team.worker && !retire(ending.reason)) {
+        if (cut_) cut_->end();
+    } else {
+        attend_cuts(ending);
+    }
     in_turn([this] { protocol_->finish({run_.model.weights(), run_.model.gradients()}); });
     ending.seconds = training_seconds();
     if (run_.team.worker) run_.control.done();
     run_.control.wait_until_all_done();
     return ending;
+}
+
+/// After my last step, where the others get on without me: then they can still come to cuts.
+/// Returns whether I am to attend these.
+bool TrainLoop::retire(Reason reason) {
+    if (reason != Reason::finished) return false;
+    retired_ = true;
+    bool others_go_on = false;
+    in_turn([&] { others_go_on = protocol_->retire(); });
+    if (!cut_ || !others_go_on) return false;
+    cut_->retire();
+    return true;
+}
+
+/// Of a rank that makes no steps, while others do.
+void TrainLoop::attend_cuts(Ending& ending) {
+    const auto meanwhile = [this] {
+        tell_of_signal();
+        if (!run_.is_first_worker()) return;
+        ask_for_checkpoint(step_, training_seconds());
+        if (journal_ != nullptr) journal_->after_step(recorder_, [this] { return state(step_); });
+    };
+    while (cut_ && cut_->attend(meanwhile)) {
+        checkpoint();
+        if (!cut_->is_the_end()) continue;
+        if (stop_signal() != 0) ending = {Reason::signal, step_};
+        return;
+    }
 }
 
 /// Of those who train, where they take turns.
@@ -130,7 +167,7 @@ Ending TrainLoop::train() {
     for (; step_ < last_step_; ++step_) {
         const std::int64_t step = step_;
         run_.control.wait_while_paused();
-        if (cut_ && cut_->reached(step)) {
+        if (cut_ && cut_->reached(protocol_->place(step))) {
             checkpoint();
             if (cut_->is_the_end())
                 return {stop_signal() == 0 ? Reason::told : Reason::signal, step};
@@ -156,6 +193,7 @@ Ending TrainLoop::train() {
         if (journal_ != nullptr) journal_->after_step(recorder_, [&] { return state(steps); });
         if (run_.is_first_worker()) ask_for_checkpoint(steps, record.end);
     }
+    step_ = last_step_;
     return {Reason::finished, last_step_};
 }
 
@@ -170,9 +208,14 @@ std::optional<Reason> TrainLoop::reason_to_stop() {
 /// A signal, unless it is too late for a checkpoint, ends the run where all are at a cut.
 bool TrainLoop::leave_it_to_the_cut() {
     if (!cut_ || !cut_->possible()) return false;
-    if (!signal_told_) run_.control.tell(run_.first_worker());
-    signal_told_ = true;
+    tell_of_signal();
     return true;
+}
+
+void TrainLoop::tell_of_signal() {
+    if (stop_signal() == 0 || signal_told_) return;
+    run_.control.tell(run_.first_worker());
+    signal_told_ = true;
 }
 
 /// On the first worker, which alone does: so there is never more than one.
@@ -189,20 +232,17 @@ void TrainLoop::ask_for_checkpoint(std::int64_t steps, double seconds) {
 /// Collective.
 void TrainLoop::checkpoint() {
     const Stopwatch watch;
+    if (turns_) turns_->count_turns();
     checkpoints_.save(step_, [this](State& state) { visit(state); });
     run_.control.add_pause(watch.seconds());
     if (journal_ != nullptr) journal_->say_checkpoint(step_, watch.seconds());
     watch_.lap();
 }
 
-/// A server's part of training.
-void TrainLoop::serve() {
-    while (cut_ && cut_->serve()) checkpoint();
-}
-
 /// All that this rank is between two steps. Nobody is in a step.
 void TrainLoop::visit(State& state) {
     state.value("step", step_);
+    state.value("retired", retired_);
     double seconds = training_seconds();
     state.value("seconds", seconds);
     run_.control.visit(state);
@@ -213,11 +253,27 @@ void TrainLoop::visit(State& state) {
     sgd_.visit(state);
     protocol_->visit(state);
     run_.cluster.visit(state);
+    if (turns_) turns_->visit(state);
     straggler_.visit(state);
     recorder_.visit(state);
     evaluations_.visit(state);
     statistics_.visit(state);
     state.value("accuracy", accuracy_);
+    if (state.restores()) check_restored();
+}
+
+/// What no run of ours would have written, though its items have the right names and sizes.
+void TrainLoop::check_restored() const {
+    constexpr std::int64_t most_steps = std::int64_t{1} << 40U;
+    const auto check = [this](bool fine, std::string_view what) {
+        REQUIRE(fine, "--resume {}: rank {} {}", run_.config.resume, run_.cluster.rank(), what);
+    };
+    check(step_ >= 0 && step_ <= most_steps, "is at no step that a run can have");
+    check(all_finite(run_.model.weights()) && all_finite(run_.model.state()),
+          "has weights that are not finite");
+    check(recorder_.is_sound(), "has counts that no run can have");
+    check(!retired_ || step_ >= last_step_,
+          "had finished when the checkpoint was made; the run can't be made longer");
 }
 
 /// The gradient of one mini-batch.

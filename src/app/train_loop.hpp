@@ -67,8 +67,11 @@ private:
     void exchange(Step& record);
     bool diverged(float loss) const;
     bool evaluate();
-    void serve();
+    bool retire(Reason reason);
+    void attend_cuts(Ending& ending);
+    void tell_of_signal();
     void visit(State& state);
+    void check_restored() const;
     void checkpoint();
     void ask_for_checkpoint(std::int64_t steps, double seconds);
     bool leave_it_to_the_cut();
@@ -101,6 +104,7 @@ private:
     double start_ = 0;         // on the cluster's clock
     double poll_seconds_ = 0;  // in the present step
     double accuracy_ = -1;     // at the last evaluation
+    bool retired_ = false;     // no step of mine is waited for any more
     bool signal_told_ = false;
 };
 

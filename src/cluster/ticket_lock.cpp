@@ -20,6 +20,10 @@ void TicketLock::leave() {
     counters_->fetch_add(keeper, served_tickets, 1);
 }
 
+void TicketLock::go_on_from(std::int64_t served_so_far) {
+    counters_->fetch_add(keeper, served_tickets, served_so_far - served());
+}
+
 std::int64_t TicketLock::served() {
     return counters_->read(keeper, served_tickets);
 }

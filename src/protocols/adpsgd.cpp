@@ -50,8 +50,12 @@ public:
         return record;
     }
 
-    void finish(Replica replica) override {
+    bool retire() override {
         clocks_.retire();
+        return true;
+    }
+    void finish(Replica replica) override {
+        retire();
         clocks_.wait_for_all_retired([this] { return clocks_.slowest(); });
         models_->get(me(), 0, replica.weights);
         cluster_.barrier();

@@ -32,7 +32,7 @@ constinit const ProtocolRow backup_row{
     .rule = "weights += mean of the first P−b steps on this version; late gradients are dropped",
     .source = "Chen et al. 2016",
     .server_momentum = true,
-    .can_pause = false,  // who is late for its step waits for the others' next one
+    .stands_between_steps = false,  // who is late for a step waits for the others' next one
     .keys = keys,
     .make = make};
 

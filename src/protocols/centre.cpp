@@ -26,7 +26,7 @@ std::int64_t Centre::bytes_away() const {
 }
 
 std::int64_t Centre::finish(std::span<float> weights) {
-    if (is_worker_) clocks_.retire();
+    retire();
     clocks_.wait_for_all_retired(progress_);
     const std::int64_t version = store_.version();
     ENSURE(version == store_.issued(), "end of training: {} updates announced, but {} landed",

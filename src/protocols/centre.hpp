@@ -26,6 +26,11 @@ public:
     /// Collective: I am done, and wait for all others. On return `weights` are the shared ones, and
     /// no one needs my part of them any more. Returns their version.
     std::int64_t finish(std::span<float> weights);
+    /// Nobody waits for a step of mine any more; also part of finish().
+    void retire() {
+        if (is_worker_) clocks_.retire();
+    }
+    bool has_retired() { return clocks_.retired(cluster_.rank()); }
 
 private:
     Cluster& cluster_;

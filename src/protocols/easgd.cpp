@@ -36,6 +36,10 @@ public:
         return record;
     }
 
+    bool retire() override {
+        centre_.retire();
+        return true;
+    }
     void finish(Replica replica) override { version_ = centre_.finish(replica.weights); }
     std::int64_t version() const override { return version_; }
     void visit(State& state) override {

@@ -19,6 +19,7 @@ public:
     }
     void visit(State& state) { arrivals_.visit(state); }
     void retire() { arrivals_.retire(); }
+    std::int64_t met() const { return arrivals_.mine(); }
 
 private:
     Clocks arrivals_;

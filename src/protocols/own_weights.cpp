@@ -134,6 +134,12 @@ float OwnWeights::strength() const {
     return pull_ * static_cast<float>(rule_.strength.at(std::min(progress, 1.0)));
 }
 
+bool OwnWeights::retire() {
+    if (rule_.inner && !rule_.inner->retire()) return false;
+    peers_.retire();
+    return true;
+}
+
 void OwnWeights::finish(Replica replica) {
     if (rule_.inner) rule_.inner->finish(replica);
     peers_.finish();

@@ -62,6 +62,7 @@ public:
     OwnWeights(const ProtocolSetup& setup, OwnRule rule);
 
     Exchange exchange(Replica replica, float loss) override;
+    bool retire() override;
     void finish(Replica replica) override;
     void visit(State& state) override;
     std::int64_t version() const override { return step_; }  ///< steps of this rank

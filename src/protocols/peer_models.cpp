@@ -31,7 +31,7 @@ void PeerModels::show_a_sign_of_life() {
 }
 
 void PeerModels::finish() {
-    clocks_.retire();
+    retire();
     clocks_.wait_for_all_retired(progress_);
 }
 

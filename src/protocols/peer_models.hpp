@@ -48,6 +48,8 @@ public:
 
     /// Collective: I am done, and wait for all others.
     void finish();
+    /// Nobody waits for a publication of mine any more; also part of finish().
+    void retire() { clocks_.retire(); }
 
 private:
     Cluster& cluster_;

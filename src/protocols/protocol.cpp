@@ -40,7 +40,8 @@ void check_inner(ProtocolFacts& facts, const Settings& settings) {
     REQUIRE(!settings.chosen("apply", "velocity"),
             "{}: apply=velocity has no meaning with groups; leave one out", facts.name);
     facts.server_momentum = inner.server_momentum;
-    facts.can_pause = inner.can_pause;
+    // Groups have their places at different steps.
+    facts.can_pause = inner.stands_between_steps;
 }
 
 ProtocolFacts facts_of(const ProtocolRow& row, const Settings& settings) {
@@ -50,7 +51,8 @@ ProtocolFacts facts_of(const ProtocolRow& row, const Settings& settings) {
     facts.one_worker = row.one_worker;
     facts.server_momentum = row.server_momentum;
     facts.overlaps = row.overlaps && !settings.chosen("node_sum", "on");
-    facts.can_pause = row.can_pause && !settings.chosen("trigger", "versions");
+    facts.stands_between_steps =
+        row.stands_between_steps && !settings.chosen("trigger", "versions");
     facts.full_shards = settings.chosen("shards", "full");
     facts.own_initialisation = settings.chosen("init", "different");
     if (settings.has("servers")) facts.servers = static_cast<int>(settings.whole("servers"));

@@ -41,6 +41,10 @@ public:
         return record;
     }
 
+    bool retire() override {
+        peers_.retire();
+        return true;
+    }
     void finish(Replica /*replica*/) override { peers_.finish(); }
     std::int64_t version() const override { return step_; }
     void visit(State& state) override {

@@ -24,6 +24,7 @@ SharedWeights::SharedWeights(const ProtocolSetup& setup, const Team& team, Share
       next_synchronisation_(versions_between_) {
     rule_.server.momentum = setup.momentum_at_server && setup.sgd.momentum() > 0;
     if (rule_.server.needed()) server_.emplace(setup, team, rule_.server, centre_);
+    if (rule_.unit_mass) unit_mass_.emplace(team.workers);
     if (rule_.period != never) before_.resize(setup.weights.size());
     if (rule_.push_every > 1) unpushed_.resize(setup.weights.size());
     const bool pushes_each_step = rule_.push_every == 1 && !server_ && rule_.drop_from == never;
@@ -110,7 +111,12 @@ void SharedWeights::push(std::span<const float> step, Exchange& record) {
 
 void SharedWeights::take_ticket(Exchange& record) {
     record.staleness = centre_.store().issue() - version_;
-    record.weight = static_cast<float>(rule_.weight(record.staleness));
+    record.weight = weight_of(record.staleness);
+}
+
+float SharedWeights::weight_of(std::int64_t staleness) {
+    const double weight = rule_.weight(staleness);
+    return static_cast<float>(unit_mass_ ? unit_mass_->divide(weight) : weight);
 }
 
 /// Of what left layer by layer.
@@ -130,7 +136,7 @@ void SharedWeights::push_through_server(Replica replica, Exchange& record) {
     server_->enter();
     record.wait_seconds = laps.lap();
     if (!must_be_dropped(centre_.store().version() - version_, record)) {
-        record.weight = static_cast<float>(rule_.weight(record.staleness));
+        record.weight = weight_of(record.staleness);
         server_->receive(rule_.push_every > 1 ? unpushed_ : server_->my_step(replica),
                          record.weight);
         record.weight /= static_cast<float>(rule_.server.group);
@@ -177,12 +183,26 @@ void SharedWeights::synchronise(std::span<float> weights, Exchange& record) {
     next_synchronisation_ = (version_ / versions_between_ + 1) * versions_between_;
 }
 
-void SharedWeights::finish(Replica replica) {
+/// Who is late for a group of `backup` joins that of the version where the others stand; between
+/// two synchronisations that the version brings about, workers make different numbers of steps.
+std::int64_t SharedWeights::place(std::int64_t step) const {
+    if (rule_.server.synchronous) return version_;
+    const bool by_version = rule_.period != never && rule_.trigger == Trigger::versions;
+    return by_version ? meeting_.met() : step;
+}
+
+bool SharedWeights::retire() {
     if (under_way_) centre_.store().finish_push();  // of a worker that stopped after computing
-    if (team_.worker) {
-        meeting_.retire();
-        if (server_) server_->retire();
-    }
+    under_way_.reset();
+    if (!team_.worker || centre_.has_retired()) return true;
+    meeting_.retire();
+    if (server_) server_->retire();
+    centre_.retire();
+    return true;
+}
+
+void SharedWeights::finish(Replica replica) {
+    retire();
     version_ = centre_.finish(replica.weights);
 }
 
@@ -197,6 +217,7 @@ void SharedWeights::visit(State& state) {
     state.value("next_synchronisation", next_synchronisation_);
     state.value("pushes", pushes_);
     state.value("weight_sum", weight_sum_);
+    if (unit_mass_) unit_mass_->visit(state);
 }
 
 /// One worker says once that weights near zero hold training up.

@@ -25,6 +25,7 @@ enum class Trigger { iterations, versions };
 /// What sets these protocols apart.
 struct SharedRule {
     WeightFunction weight = [](std::int64_t /*s*/) { return 1.0; };  ///< w(s)
+    bool unit_mass = false;                                          ///< see UnitMass
     std::int64_t drop_from = never;  ///< R: a gradient at least this stale is thrown away
     std::int64_t lead = never;       ///< S: the steps that a worker may be ahead of the slowest
     std::int64_t period = never;     ///< T: of the forced synchronisation
@@ -40,6 +41,8 @@ public:
 
     void gradient_ready(Replica replica, std::size_t offset, std::size_t count) override;
     Exchange exchange(Replica replica, float loss) override;
+    std::int64_t place(std::int64_t step) const override;
+    bool retire() override;
     void finish(Replica replica) override;
     std::int64_t version() const override { return version_; }
     void visit(State& state) override;
@@ -53,6 +56,7 @@ private:
     bool must_be_dropped(std::int64_t staleness, Exchange& record) const;
     void push(std::span<const float> step, Exchange& record);
     void take_ticket(Exchange& record);
+    float weight_of(std::int64_t staleness);
     void finish_push(Exchange& record);
     void push_through_server(Replica replica, Exchange& record);
     void pass_gate(Exchange& record);
@@ -76,6 +80,7 @@ private:
     std::int64_t versions_between_, next_synchronisation_;
     std::int64_t pushes_ = 0;
     double weight_sum_ = 0;
+    std::optional<UnitMass> unit_mass_;
     bool warned_ = false;
 };
 

@@ -19,6 +19,20 @@ void TurnTakingCluster::begin() {
     take_turn();
 }
 
+void TurnTakingCluster::count_turns() {
+    auto turns = static_cast<double>(my_turns_.size());
+    inner().sum(std::span(&turns, 1));
+    turns_of_all_ = static_cast<std::int64_t>(turns);
+}
+
+/// Numbers of turns that were forgotten are missing among those that were recorded, but not in a
+/// script.
+void TurnTakingCluster::visit(State& state) {
+    state.list("turns", my_turns_);
+    state.value("turns_of_all", turns_of_all_);
+    if (state.restores() && !records_ && rank() == 0) turns_.go_on_from(turns_of_all_);
+}
+
 bool TurnTakingCluster::script_is_done() {
     return turns_.served() >= static_cast<std::int64_t>(script_.size());
 }

@@ -37,6 +37,7 @@ std::vector<Key> keys() {
 std::unique_ptr<Protocol> make(const Settings& settings, const ProtocolSetup& setup,
                                const Team& team) {
     const SharedRule rule{.weight = make_weight(settings, team.workers),
+                          .unit_mass = wants_unit_mass(settings),
                           .drop_from = drop_from(settings),
                           .period = settings.whole("period"),
                           .trigger = settings.chosen("trigger", "versions") ? Trigger::versions

@@ -81,17 +81,6 @@ constexpr std::array masses{
     Choice{"free", "as it comes"},
     Choice{"one", "1 as in bsp: w(s) is divided by P times its running mean"}};
 
-/// w(s)/(P·w̄), w̄ the mean of this worker's weights, of the last hundred or so.
-WeightFunction of_mass_one(WeightFunction weight, double workers) {
-    return [weight = std::move(weight), workers, mean = 0.0, seen = 0](std::int64_t s) mutable {
-        constexpr int memory = 100;
-        const double w = weight(s);
-        seen = std::min(seen + 1, memory);
-        mean += (w - mean) / seen;
-        return mean > 0 ? w / (workers * mean) : w;
-    };
-}
-
 constexpr auto choices = [] {
     std::array<Choice, rows.size()> names{};
     std::ranges::transform(rows, names.begin(), [](const WeightRow& row) {
@@ -161,8 +150,23 @@ std::vector<Key> weight_keys() {
 WeightFunction make_weight(const Settings& settings, int workers) {
     const auto* const row = std::ranges::find(rows, settings.choice("weight"), &WeightRow::name);
     ASSERT(row != rows.end(), "weight function '{}'", settings.choice("weight"));
-    auto weight = row->make(settings, workers);
-    return settings.chosen("mass", "one") ? of_mass_one(std::move(weight), workers) : weight;
+    return row->make(settings, workers);
+}
+
+bool wants_unit_mass(const Settings& settings) {
+    return settings.chosen("mass", "one");
+}
+
+double UnitMass::divide(double weight) {
+    constexpr int memory = 100;
+    seen_ = std::min(seen_ + 1, memory);
+    mean_ += (weight - mean_) / seen_;
+    return mean_ > 0 ? weight / (workers_ * mean_) : weight;
+}
+
+void UnitMass::visit(State& state) {
+    state.value("mean_weight", mean_);
+    state.value("weights_seen", seen_);
 }
 
 std::int64_t drop_from(const Settings& settings) {

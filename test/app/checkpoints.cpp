@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <map>
 #include <numeric>
 #include <sstream>
 
@@ -55,7 +56,24 @@ struct Case {
     int ranks = 2;
 };
 
-TEST(Checkpoints, SynchronousRunsGoOnBitForBitFromEveryCheckpoint) {
+/// Of runs that make one as often as they can, until there is one of every step.
+std::map<std::string, fs::path> checkpoints_of_every_step(const Scratch& scratch,
+                                                          const std::string& protocol, int ranks,
+                                                          int steps) {
+    constexpr int most_runs = 60;  // it depends on who comes first which steps a run stops at
+    std::map<std::string, fs::path> all;
+    for (int run = 0; run < most_runs && std::ssize(all) < steps - 1; ++run) {
+        const auto out = scratch / fmt::format("every-{}.h5", run);
+        const auto outcome = run_wasp(training(out, protocol, ranks, steps * ranks) +
+                                      Words{"--checkpoint-every", fmt::format("{}updates", ranks),
+                                            "--keep-checkpoints", "99"});
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        for (const auto& file : checkpoints(out)) all.emplace(fs::path(file).filename(), file);
+    }
+    return all;
+}
+
+TEST(Checkpoints, SynchronousRunsGoOnBitForBitFromEveryStep) {
     constexpr int steps = 20;  // of each rank
     for (const auto& [protocol, ranks] :
          {Case{"serial", 1}, Case{"bsp"}, Case{"localsgd:H=3"}, Case{"slowmo:H=4"},
@@ -63,20 +81,18 @@ TEST(Checkpoints, SynchronousRunsGoOnBitForBitFromEveryCheckpoint) {
         const Scratch scratch;
         const auto whole = scratch / "whole.h5";
         const auto model = scratch / "whole-model.h5";
-        const auto every = fmt::format("{}updates", ranks);
-        const auto undisturbed = run_wasp(
-            training(whole, protocol, ranks, steps * ranks) +
-            Words{"--checkpoint-every", every, "--keep-checkpoints", "99", "--save-model", model});
+        const auto undisturbed = run_wasp(training(whole, protocol, ranks, steps * ranks) +
+                                          Words{"--save-model", model});
         ASSERT_EQ(undisturbed.code, 0) << undisturbed.err;
-        const auto files = checkpoints(whole);
-        EXPECT_GE(files.size(), 3U) << protocol;
-        for (std::size_t i = 0; i < files.size(); ++i) {
-            const auto again = scratch / fmt::format("{}.h5", i);
-            const auto model_again = scratch / fmt::format("{}-model.h5", i);
+        const auto files = checkpoints_of_every_step(scratch, protocol, ranks, steps);
+        EXPECT_EQ(files.size(), static_cast<std::size_t>(steps - 1)) << protocol;
+        for (const auto& [name, file] : files) {
+            const auto again = scratch / ("again-" + name);
+            const auto model_again = scratch / ("model-" + name);
             const auto outcome = run_wasp(training(again, protocol, ranks, steps * ranks) +
-                                          Words{"--resume", files[i], "--save-model", model_again});
+                                          Words{"--resume", file, "--save-model", model_again});
             ASSERT_EQ(outcome.code, 0) << protocol << ": " << outcome.err;
-            EXPECT_TRUE(same_weights(model_again, model)) << protocol << " from " << files[i];
+            EXPECT_TRUE(same_weights(model_again, model)) << protocol << " from " << file;
             const auto results = read_results(again);
             for (const auto& rank : results.ranks) {
                 EXPECT_EQ(rank.samples, steps * batch);
@@ -94,8 +110,8 @@ std::int64_t updates_and_drops(const Results& results) {
 
 TEST(Checkpoints, EveryProtocolGoesOnAndLosesNoUpdate) {
     constexpr int steps = 150;  // of each worker
-    int gone_on = 0;
-    for (const std::string protocol : {"asp",
+    for (const std::string protocol : {"backup",
+                                       "asp",
                                        "downpour:n_push=3,n_fetch=2",
                                        "ssp:S=1",
                                        "softsync",
@@ -113,7 +129,8 @@ TEST(Checkpoints, EveryProtocolGoesOnAndLosesNoUpdate) {
                                        "nosync:tau=3",
                                        "nosync:tau=3,groups=2,inner=bsp",
                                        "wasp:period=5",
-
+                                       "wasp:period=10,trigger=versions",
+                                       "wasp:mass=one",
                                        "wasp:servers=1",
                                        "wasp:node_sum=on"}) {
         const Scratch scratch;
@@ -124,8 +141,7 @@ TEST(Checkpoints, EveryProtocolGoesOnAndLosesNoUpdate) {
             run_wasp(training(first, protocol, ranks, steps * workers) +
                      Words{"--checkpoint-every", fmt::format("{}updates", 20 * workers)});
         ASSERT_EQ(began.code, 0) << protocol << ": " << began.err;
-        if (!fs::exists(fs::path(first) += ".ckpt")) continue;  // a worker was done too early
-        ++gone_on;
+        ASSERT_TRUE(fs::exists(fs::path(first) += ".ckpt")) << protocol;
         const auto outcome = run_wasp(training(again, protocol, ranks, steps * workers) +
                                       Words{"--resume", checkpoints(first).front()});
         ASSERT_EQ(outcome.code, 0) << protocol << ": " << outcome.err;
@@ -141,7 +157,63 @@ TEST(Checkpoints, EveryProtocolGoesOnAndLosesNoUpdate) {
         EXPECT_EQ(samples, samples_then) << protocol;
         EXPECT_EQ(updates_and_drops(now), updates_and_drops(then)) << protocol;
     }
-    EXPECT_GE(gone_on, 10);
+}
+
+TEST(Checkpoints, RecordedRunsAreReplayedBitForBitFromEachOfThem) {
+    constexpr int ranks = 3, updates = 40 * ranks;
+    for (const std::string protocol :
+         {"asp", "ssp:S=1", "dcasgd", "backup", "wasp:period=10,trigger=versions,mass=one",
+          "easgd:tau=3", "adpsgd", "nosync:tau=3"}) {
+        const Scratch scratch;
+        const auto run = [&](const std::string& name, const Words& more) {
+            const auto outcome =
+                run_wasp(training(scratch / (name + ".h5"), protocol, ranks, updates) +
+                         Words{"--save-model", scratch / (name + "-model.h5")} + more);
+            EXPECT_EQ(outcome.code, 0) << protocol << ": " << outcome.err;
+            return scratch / (name + "-model.h5");
+        };
+        const auto schedule = scratch / "schedule", other = scratch / "other schedule";
+        const auto recorded = run("recorded", {"--record-schedule", schedule, "--checkpoint-every",
+                                               "30updates", "--keep-checkpoints", "99"});
+        const auto files = checkpoints(scratch / "recorded.h5");
+        ASSERT_FALSE(files.empty());
+        for (const auto& file : files) {
+            const auto name = fs::path(file).stem().string();
+            EXPECT_TRUE(same_weights(run("from " + name, {"--replay", schedule, "--resume", file}),
+                                     recorded))
+                << protocol << " from " << name;
+        }
+        const auto resumed =
+            run("resumed", {"--record-schedule", other, "--resume", files.front()});
+        EXPECT_TRUE(same_weights(run("replayed", {"--replay", other}), resumed)) << protocol;
+    }
+}
+
+// Their part stays as it is, and is in the checkpoint.
+TEST(Checkpoints, ThereAreSomeAfterWorkersHaveFinished) {
+    for (const std::string protocol : {"asp", "ssp:S=500", "softsync", "easgd:tau=3", "adpsgd",
+                                       "nosync:tau=3", "sgp", "wasp:period=inf"}) {
+        const Scratch scratch;
+        constexpr int ranks = 3, steps = 60;
+        const auto first = scratch / "first.h5", again = scratch / "again.h5";
+        const auto began =
+            run_wasp(training(first, protocol, ranks, ranks * steps) +
+                     Words{"--checkpoint-every", "0.002seconds", "--straggler", "rank=2,slow=30"});
+        ASSERT_EQ(began.code, 0) << protocol << ": " << began.err;
+        const auto newest = checkpoints(first).back();
+        EXPECT_EQ(fs::path(newest).filename(), fmt::format("step-{:012}.h5", steps)) << protocol;
+        const Words from{"--straggler", "rank=2,slow=30", "--resume", newest};
+        const auto outcome = run_wasp(training(again, protocol, ranks, ranks * steps) + from);
+        ASSERT_EQ(outcome.code, 0) << protocol << ": " << outcome.err;
+        for (const auto& rank : read_results(again).ranks)
+            EXPECT_EQ(rank.samples, steps * batch) << protocol;
+        EXPECT_EQ(not_refused(
+                      run_wasp(training(scratch / "longer.h5", protocol, ranks, 2 * ranks * steps) +
+                               from),
+                      2, "can't be made longer"),
+                  "")
+            << protocol;
+    }
 }
 
 TEST(Checkpoints, AStoppedRunGoesOnWithResumeAuto) {
@@ -214,9 +286,15 @@ TEST(Checkpoints, WhatDoesNotFitTheRunIsRefused) {
     refused(training(other, "bsp", 2, 40) + Words{"--resume", scratch / "missing.h5"},
             "missing.h5");
     refused(training(other, "bsp", 2, 40) + from + Words{"--unique"}, "--unique");
-    for (const char* protocol : {"backup", "wasp:trigger=versions", "nosync:groups=1,inner=backup"})
+    for (const char* protocol :
+         {"nosync:groups=1,inner=wasp:trigger=versions", "nosync:groups=1,inner=backup"})
         refused(training(other, protocol, 2, 40) + Words{"--checkpoint-every", "1epochs"},
                 "has no checkpoints");
+    refused(training(other, "bsp", 2, 40) + from + Words{"--record-schedule", scratch / "s"},
+            "made without --record-schedule");
+    refused(training(other, "bsp", 2, 40) +
+                Words{"--replay", scratch / "s", "--checkpoint-every", "1epochs"},
+            "leave it out");
     refused({"eval", "--model-file", file, "--data", small_data()}, "is a checkpoint");
     fs::remove(out);
     refused(training(out, "bsp", 2, 40), "checkpoints of an earlier run");

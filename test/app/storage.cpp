@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// `wasp …` where, from the nth `call` on a file with `part` in its path on, calls fail with
-/// `error`: see test/chaos/fault.c.
+/// `error`: see test/preload/fault.c.
 Outcome run_with_fault(const std::string& fault, const Words& arguments) {
     const auto library = fs::path(this_program()).parent_path() / "fault.so";
     return run_command(Words{"env", "LD_PRELOAD=" + library.string(), "FAULT=" + fault,

@@ -65,7 +65,7 @@ PROTOCOLS = {
 }
 
 SIGNALS = {"sigterm": signal.SIGTERM, "sigusr1": signal.SIGUSR1, "sigint": signal.SIGINT}
-# What a fault does at a call on a checkpoint or on the results: see fault.c.
+# What a fault does at a call on a checkpoint or on the results: see test/preload/fault.c.
 FAULTS = {
     "killed in checkpoint": ("step-", ("write", "fsync", "rename"), "KILL"),
     "killed in results": (".run.h5.", ("write", "fsync", "close"), "KILL"),
