@@ -3,6 +3,7 @@
 # mpiexec, on one node and on two.
 # usage: run_tests.sh BUILD_FOLDER MPIEXEC PYTHON [RANKS…]     RANKS: for mpiexec, default 1 2 4 8; 0: none
 # Those of the Python tools are run in release builds only: others build the same tools.
+# WASP_ENDS=N: so many whole runs on two nodes, 6 if not given
 # WASP_SAMPLES=FOLDER: also read the data files of other programs there (test/data/samples.cpp)
 set -u
 build=$1 mpiexec=$2 python=$3; shift 3
@@ -46,6 +47,12 @@ if [ "$*" != 0 ]; then
         for ranks in 2 4; do
             run "$ranks MPI ranks on two nodes" 600 $two_nodes "$mpiexec" $ranks "$build/tests" --ranks=mpi
         done
+        echo "== runs on two nodes come to their end"
+        if test/two_nodes/ends.sh "$mpiexec" "$build/wasp" "${WASP_ENDS:-6}"; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+        fi
     else
         echo "== two nodes: left out; they need root, network namespaces and iproute2"
     fi

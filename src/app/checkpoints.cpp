@@ -57,10 +57,23 @@ std::string options_of(const TrainConfig& config) {
 
 /// The lines of a TOML text that say what is computed.
 std::set<std::string> what_is_trained(const std::string& toml) {
-    constexpr std::array free{"out",          "unique",   "resume",           "checkpoint-every",
-                              "progress",     "epochs",   "updates",          "samples",
-                              "save-model",   "threads",  "stall-timeout",    "cluster",
-                              "record-every", "max-loss", "keep-checkpoints", "record-schedule",
+    constexpr std::array free{"out",
+                              "data",
+                              "unique",
+                              "resume",
+                              "checkpoint-every",
+                              "progress",
+                              "epochs",
+                              "updates",
+                              "samples",
+                              "save-model",
+                              "threads",
+                              "stall-timeout",
+                              "cluster",
+                              "record-every",
+                              "max-loss",
+                              "keep-checkpoints",
+                              "record-schedule",
                               "replay"};
     std::set<std::string> lines;
     std::istringstream text(toml);

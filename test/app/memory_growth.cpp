@@ -15,6 +15,7 @@ namespace {
 long peak_of_run(const std::string& protocol, int updates) {
     const Scratch scratch;
     const auto library = std::filesystem::path(this_program()).parent_path() / "heap.so";
+    constexpr double limit = 300;        // seconds
     constexpr int rows = 10, ranks = 2;  // of /steps, however long the run is
     const auto outcome = run_command(
         Words{"env", "LD_PRELOAD=" + library.string(), "HEAP_PEAK=" + (scratch / "peak").string()} +
@@ -50,8 +51,7 @@ long peak_of_run(const std::string& protocol, int updates) {
 }
 
 TEST(Memory, TenThousandUpdatesTakeNoMoreThanTwoThousand) {
-    for (const std::string protocol :
-         {"bsp", "asp", "wasp:period=20", "softsync", "localsgd", "easgd", "nosync"}) {
+    for (const std::string protocol : {"bsp", "asp", "wasp:period=20", "nosync"}) {
         const long few = peak_of_run(protocol, 2000), many = peak_of_run(protocol, 12000);
         ASSERT_GT(few, 1'000'000) << protocol;
         EXPECT_LT(many - few, 100'000) << protocol;  // a histogram of staleness may get longer

@@ -28,7 +28,7 @@ import numpy as np
 
 EPOCHS = 20
 CHECKPOINT_EPOCHS = 2
-PATIENCE = 60  # seconds that a run may take in all
+PATIENCE = 180  # seconds that a run may take in all
 ACCURACY_NOISE = 0.06
 
 # Specs, and whether a resumed run has the same bits.
@@ -307,7 +307,7 @@ class Chaos:
             ended = job.end()
         finally:
             job.kill()
-        self.check_code(event, ended)
+        self.check_code(case, event, ended)
         self.check_results(case, ended, flushed)
         if ended.code == 0:
             return False
@@ -359,11 +359,13 @@ class Chaos:
         names = os.listdir(folder) if os.path.isdir(folder) else []
         return sorted(name for name in names if name.startswith("step-"))
 
-    def check_code(self, event, ended):
+    def check_code(self, case, event, ended):
         """As interface.md has them; a run may have come to its end before the event."""
         allowed = {0}
         if event in SIGNALS:
             allowed |= {75}
+            if "at evaluation 0" in case.notes:  # it may come before MPI has started
+                allowed |= {int(SIGNALS[event]), 128 + SIGNALS[event], -SIGNALS[event]}
         elif event == "one suspended" or event in ("full disk for results", "quota", "disk error"):
             allowed |= {1}
         elif event == "full disk for checkpoints":

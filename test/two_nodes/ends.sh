@@ -1,6 +1,6 @@
 #!/bin/sh
 # Whether a run between two nodes comes to its end, MPI_Finalize included, every time.
-# usage: ends.sh MPIEXEC WASP TIMES      needs what on_two_nodes.sh needs; prints 'N passed, N failed'
+# usage: ends.sh MPIEXEC WASP TIMES      needs what on_two_nodes.sh needs; prints how often it did
 mpiexec=$1 wasp=$2 times=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -20,5 +20,5 @@ for number in $(seq "$times"); do
         echo "run $number, $1: code $code"; tail -n 5 "$folder/log"
     fi
 done
-echo "$passed passed, $failed failed"
+echo "$passed of $times runs ended"
 [ $failed = 0 ]
