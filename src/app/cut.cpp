@@ -38,29 +38,38 @@ std::vector<int> Cut::who_train() {
     return ranks;
 }
 
-/// Differs from that of the same place at another cut.
-std::int64_t Cut::mark_of(std::int64_t where) const {
-    constexpr std::int64_t most_places = std::int64_t{1} << 40U;
-    return (passed_ + 1) * most_places + where;
+/// Differs from that of the same place at another cut, and from what was written there before a
+/// worker retired: who wrote that may have gone on since, to a step that only the other had begun.
+std::int64_t Cut::mark_of(std::int64_t where, std::size_t trainers) const {
+    constexpr std::int64_t most_trainers = 1 << 10;
+    const auto retired_by_now = cluster_.size() - static_cast<std::int64_t>(trainers);
+    return this_cut() + retired_by_now % most_trainers * most_places + where;
 }
 
-std::int64_t Cut::furthest_begun() {
+/// What marks of the next cut begin with.
+std::int64_t Cut::this_cut() const {
+    constexpr std::int64_t most_cuts = 1 << 17;  // then marks come again
+    return (passed_ + 1) % most_cuts * marks_of_a_cut;
+}
+
+std::int64_t Cut::furthest_begun(std::span<const int> ranks) {
     std::int64_t furthest = 0;
-    for (const int rank : who_train()) furthest = std::max(furthest, words_->read(rank, begun));
+    for (const int rank : ranks) furthest = std::max(furthest, words_->read(rank, begun));
     return furthest;
 }
 
-bool Cut::all_are_at(std::int64_t mark) {
-    const auto ranks = who_train();
-    return !ranks.empty() &&
-           std::ranges::all_of(ranks, [&](int rank) { return words_->read(rank, place) == mark; });
+bool Cut::all_are_at(std::int64_t mark, std::span<const int> ranks) {
+    return std::ranges::all_of(ranks, [&](int rank) { return words_->read(rank, place) == mark; });
 }
 
-std::string Cut::missing(std::int64_t mark) {
+std::string Cut::missing() {
+    const auto ranks = who_train();
     std::string who;
-    for (const int rank : who_train())
-        if (words_->read(rank, place) != mark)
-            who += fmt::format("{}rank {}", who.empty() ? "" : ", ", rank);
+    for (const int rank : ranks) {
+        const auto mark = words_->read(rank, place);
+        if (mark >= this_cut() && mark < this_cut() + marks_of_a_cut) continue;
+        who += fmt::format("{}rank {}", who.empty() ? "" : ", ", rank);
+    }
     return who + " to come to the checkpoint";
 }
 
@@ -79,25 +88,28 @@ bool Cut::reached(std::int64_t where) {
         set_mine(begun, where + 1);
         return false;
     }
-    const std::int64_t here = mark_of(where);
     bool go_on = false, given_up = false;
     wait_until(
         cluster_,
         [&] {
+            const auto ranks = who_train();
             given_up = !possible();
-            go_on = furthest_begun() > where;
+            go_on = furthest_begun(ranks) > where;
             if (given_up || go_on) return true;
+            const std::int64_t here = mark_of(where, ranks.size());
             set_mine(place, here);
-            return all_are_at(here);
+            return all_are_at(here, ranks);
         },
-        [&] { return missing(here); }, [this] { return steps_begun(); });
-    if (go_on && !given_up) return false;
+        [this] { return missing(); }, [this] { return steps_begun(); });
+    if (go_on && !given_up) {
+        set_mine(begun, where + 1);  // whoever made me go on may retire
+        return false;
+    }
     ++passed_;
     return !given_up;
 }
 
 bool Cut::attend(const std::function<void()>& meanwhile) {
-    std::int64_t mark = 0;
     bool over = false;
     wait_until(
         cluster_,
@@ -107,10 +119,11 @@ bool Cut::attend(const std::function<void()>& meanwhile) {
             over = !possible() || ranks.empty();
             if (over) return true;
             if (!wanted()) return false;
-            mark = words_->read(ranks.front(), place);
-            return mark >= mark_of(0) && all_are_at(mark);
+            const std::int64_t mark = words_->read(ranks.front(), place);
+            const std::int64_t first = mark_of(0, ranks.size());
+            return mark >= first && mark < first + most_places && all_are_at(mark, ranks);
         },
-        [&] { return missing(mark); }, [this] { return steps_begun(); });
+        [this] { return missing(); }, [this] { return steps_begun(); });
     if (over) return false;
     ++passed_;
     return true;

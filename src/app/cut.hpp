@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,15 +44,18 @@ public:
 private:
     enum Word : std::size_t { wants, ends, ended, begun, place, calls, words };
     static constexpr std::int64_t retired = std::int64_t{1} << 62U;  // a place
+    static constexpr std::int64_t most_places = std::int64_t{1} << 34U;
+    static constexpr std::int64_t marks_of_a_cut = most_places << 10U;
 
     std::int64_t mine(Word word) { return words_->read(cluster_.rank(), word); }
     void set_mine(Word word, std::int64_t value);
     void add_everywhere(Word word);
-    std::int64_t mark_of(std::int64_t where) const;
     std::vector<int> who_train();
-    std::int64_t furthest_begun();
-    bool all_are_at(std::int64_t mark);
-    std::string missing(std::int64_t mark);
+    std::int64_t this_cut() const;
+    std::int64_t mark_of(std::int64_t where, std::size_t trainers) const;
+    std::int64_t furthest_begun(std::span<const int> ranks);
+    bool all_are_at(std::int64_t mark, std::span<const int> ranks);
+    std::string missing();
     std::int64_t steps_begun();
 
     Cluster& cluster_;

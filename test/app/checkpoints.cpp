@@ -299,7 +299,8 @@ TEST(Checkpoints, WhatDoesNotFitTheRunIsRefused) {
 TEST(Checkpoints, AProtocolWithoutThemStartsAnewUnlessItsRunIsFinished) {
     const Scratch scratch;
     const auto out = scratch / "run.h5";
-    const auto words = training(out, "backup", 2, 40) + Words{"--resume", "auto"};
+    const auto words =
+        training(out, "nosync:groups=1,inner=backup", 2, 40) + Words{"--resume", "auto"};
     { const ResultsFile killed(out, IfTaken::refuse); }  // status: running
     const auto outcome = run_wasp(words);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
