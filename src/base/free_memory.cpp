@@ -1,5 +1,7 @@
 #include "base/free_memory.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -63,7 +65,7 @@ std::optional<std::size_t> free_in_control_groups(const fs::path& root) {
     for (std::string line; std::getline(groups, line);) {
         const auto first = line.find(':'), second = line.find(':', first + 1);
         if (second == std::string::npos) continue;
-        const auto kinds = "," + line.substr(first + 1, second - first - 1) + ",";
+        const auto kinds = fmt::format(",{},", line.substr(first + 1, second - first - 1));
         const fs::path group = line.substr(second + 1);
         if (kinds == ",,")
             lower(least, free_from(mount, group, version_2));
