@@ -79,7 +79,8 @@ struct TrainConfig {
 
     std::optional<Interval> checkpoint_every;  ///< empty: when the run is stopped only
     std::int64_t keep_checkpoints = 2;
-    std::string resume;  ///< a checkpoint, or "auto": the newest of this --out; empty: start anew
+    std::string max_time;  ///< a duration, or "auto": as Slurm says; empty: none
+    std::string resume;    ///< a checkpoint, or "auto": the newest of this --out; empty: start anew
 
     std::string cluster = "mpi";  ///< or "threads:N"
     Precision precision = Precision::float32;

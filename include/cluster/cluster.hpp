@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "cluster/heartbeat.hpp"
+
 namespace wasp {
 
 /// Where this rank runs. Nodes are numbered by their lowest rank.
@@ -140,10 +142,15 @@ public:
     double stall_seconds() const { return stall_seconds_; }
     void set_stall_seconds(double seconds) { stall_seconds_ = seconds; }
 
-    /// Throws when this rank can't expect others any more (another rank failed); else nothing.
+    /// Throws when this rank can't expect others any more (another rank failed, is gone, or gives
+    /// no sign of life for stall_seconds()); else nothing. Call it in every wait and every step.
     virtual void check_alive() = 0;
 
+    /// What this rank is about, for others to read, and what they are about.
+    virtual Heartbeats& heartbeats() { return unread_heartbeats_; }
+
 private:
+    Heartbeats unread_heartbeats_;
     double stall_seconds_ = 120;
 };
 
@@ -151,8 +158,9 @@ private:
 using Progress = std::function<std::int64_t()>;
 
 /// Wait until done(), serving others meanwhile.
-/// Error: the wait took longer than stall_seconds(), and progress() stood still all the while:
-/// "waited 120 s for WHOM()", exit code 1.
+/// Error: the wait took longer than stall_seconds(), while progress() stood still and no rank got
+/// on with the step (or evaluation) that it was in: "waited 120 s for WHOM()", and what each rank
+/// is about; exit code 1. Not while a debugger holds a rank.
 void wait_until(Cluster& cluster, const std::function<bool()>& done,
                 const std::function<std::string()>& whom, const Progress& progress = {});
 

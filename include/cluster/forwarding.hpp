@@ -35,6 +35,7 @@ public:
     void yield(double waited_seconds) override { inner_.yield(waited_seconds); }
     double seconds() const override { return inner_.seconds(); }
     void check_alive() override { inner_.check_alive(); }
+    Heartbeats& heartbeats() override { return inner_.heartbeats(); }
 
 protected:
     /// inner: outlives this one, whose waits take as long as its.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -75,14 +76,27 @@ public:
     ResultsFile(const std::filesystem::path& path, IfTaken taken);
 
     /// Error: the disk is full or the like, with the path (exit code 1); the last complete file
-    /// stays.
+    /// stays. Or another's file has the name by now: it stays as it is, and these results, now and
+    /// later, are in the file that path() and the error name (1).
     void write(const Results& results);
 
     const std::filesystem::path& path() const { return path_; }
 
+    /// Which file has a name; empty: none.
+    struct Identity {
+        std::uint64_t device = 0, inode = 0;
+        bool operator==(const Identity&) const = default;
+    };
+    static std::optional<Identity> identity_of(const std::filesystem::path& path);
+
 private:
     std::filesystem::path path_;
+    std::optional<Identity> mine_;  // of the file as written last
 };
+
+/// By another process than the one that writes, which is lost: where the file has the status
+/// "running" it becomes "failed". Without an error of its own.
+void mark_failed(const std::filesystem::path& path) noexcept;
 
 /// with_steps: RankRow::steps too, which is most of the file.
 /// Error: missing, broken or not a results file, with the reason (exit code 2).

@@ -65,6 +65,7 @@ void add_kernels(CLI::App& group, Commands& commands) {
     options->batch = 32;
     add_command(group, commands, "kernels", "the algorithms chosen for a model's convolutions",
                 table_of(*options), [options](Arguments& /*arguments*/) {
+                    check_threads(options->threads);
                     bench_kernels(options->values());
                     return 0;
                 });

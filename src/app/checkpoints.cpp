@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/stopwatch.hpp"
 #include "h5/atomic_file.hpp"
 #include "h5/reader.hpp"
 #include "model_io.hpp"
@@ -74,7 +75,8 @@ std::set<std::string> what_is_trained(const std::string& toml) {
                               "max-loss",
                               "keep-checkpoints",
                               "record-schedule",
-                              "replay"};
+                              "replay",
+                              "max-time"};
     std::set<std::string> lines;
     std::istringstream text(toml);
     for (std::string line; std::getline(text, line);)
@@ -179,7 +181,9 @@ void Checkpoints::save(std::int64_t step, const VisitState& visit) {
     writer_ = std::jthread([this, path = folder_ / name_of(step), bytes = std::move(bytes)] {
         try {
             fs::create_directories(folder_);
+            const Stopwatch watch;
             h5::replace_file(path, bytes);
+            seconds_on_disk_ = watch.seconds();
             std::erase(kept_, path);  // written again after the first worker's last step
             kept_.push_front(path);
             forget_old();

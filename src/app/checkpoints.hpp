@@ -2,6 +2,7 @@
 /// while all stand still; the file is written while training goes on.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -45,6 +46,9 @@ public:
     /// path; empty: there is none.   Error: it could not be written.
     std::filesystem::path finish();
 
+    /// How long the last one took to be written that was; 0: none was yet.
+    double seconds_on_disk() const { return seconds_on_disk_; }
+
 private:
     void forget_old();
 
@@ -52,6 +56,7 @@ private:
     std::filesystem::path folder_;
     std::deque<std::filesystem::path> kept_;  // the newest first
     std::exception_ptr failure_;
+    std::atomic<double> seconds_on_disk_{0};
     std::jthread writer_;  // joined before any of the others is touched
 };
 

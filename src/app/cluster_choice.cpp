@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/spec.hpp"
-#include "launcher.hpp"
+#include "cluster/launcher.hpp"
 
 namespace wasp {
 

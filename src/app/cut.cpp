@@ -70,7 +70,7 @@ std::string Cut::missing() {
         if (mark >= this_cut() && mark < this_cut() + marks_of_a_cut) continue;
         who += fmt::format("{}rank {}", who.empty() ? "" : ", ", rank);
     }
-    return who + " to come to the checkpoint";
+    return (who.empty() ? "the workers" : who) + " to come to the checkpoint";
 }
 
 std::int64_t Cut::steps_begun() {

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "bytes.hpp"
+#include "cluster/launcher.hpp"
 #include "core_share.hpp"
 #include "examination.hpp"
-#include "launcher.hpp"
 #include "report/provenance.hpp"
 
 namespace wasp {

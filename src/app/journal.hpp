@@ -43,6 +43,10 @@ public:
     /// Go on after these rows of the curve. Nothing is written before.
     void resume(const std::vector<CurveRow>& curve, const Recorder& recorder);
 
+    /// Where another's file has the name by now.   Error: that it has, see ResultsFile::write().
+    void leave_if_taken(const Recorder& recorder) {
+        if (ResultsFile::identity_of(path()) != written_) write(recorder);
+    }
     /// The run is over: `status`, and the results as they stand.
     void write(std::string_view status);
     /// As write("failed"), without an error of its own; what an earlier run left stays as it is
@@ -62,6 +66,7 @@ private:
     void write();
 
     ResultsFile file_;
+    std::optional<ResultsFile::Identity> written_;
     Results results_;
     std::optional<ProgressDisplay> progress_;
     Stopwatch since_write_;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/stopwatch.hpp"
-
 namespace wasp {
 
 namespace {
@@ -35,12 +33,8 @@ void RunControl::resume_all(double seconds) {
 }
 
 void RunControl::wait_while_paused() {
-    const Stopwatch waited;
-    while (mine(pauses) > 0) {
-        cluster_.check_alive();
-        cluster_.poll();
-        cluster_.yield(waited.seconds());
-    }
+    wait_until(
+        cluster_, [this] { return mine(pauses) == 0; }, [] { return "the evaluation to be over"; });
 }
 
 void RunControl::add_pause(double seconds) {

@@ -1,5 +1,6 @@
 #include "signals.hpp"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -17,6 +18,24 @@ static_assert(std::atomic<int>::is_always_lock_free);  // a handler may touch no
 void note(int signal) {
     if (received.exchange(signal) != 0) _exit(static_cast<int>(ExitCode::stopped));
 }
+
+/// As the kernel has it.
+struct KernelAction {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)();
+    unsigned long mask;
+};
+KernelAction hangup_at_start;
+
+/// Before any library's own initialisation: one that MPI brings along takes SIGHUP for itself, even
+/// where it was ignored. So early that sanitizers are not there yet: hence the plain system call.
+__attribute__((no_sanitize("address", "thread", "undefined"))) void look_at_hangup(int, char**,
+                                                                                   char**) {
+    syscall(SYS_rt_sigaction, SIGHUP, nullptr, &hangup_at_start, sizeof hangup_at_start.mask);
+}
+__attribute__((section(".preinit_array"),
+               used)) void (*const before_libraries)(int, char**, char**) = look_at_hangup;
 
 void ignore(int signal) {
     struct sigaction action = {};
@@ -38,7 +57,9 @@ void catch_stop_signals() {
     struct sigaction action = {};
     action.sa_handler = note;
     sigemptyset(&action.sa_mask);
-    for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) sigaction(signal, &action, nullptr);
+    for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP})
+        sigaction(signal, &action, nullptr);
+    if (hangup_at_start.handler == SIG_IGN) ignore(SIGHUP);  // nohup
 }
 
 int stop_signal() {
@@ -53,6 +74,8 @@ std::string_view signal_name(int signal) {
             return "SIGINT";
         case SIGHUP:
             return "SIGHUP";
+        case SIGUSR2:
+            return "SIGUSR2";
         default:
             return "SIGUSR1";
     }

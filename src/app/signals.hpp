@@ -1,4 +1,5 @@
-/// SIGTERM, SIGINT, SIGHUP and SIGUSR1 ask a run to stop; the second one ends the process at once.
+/// SIGTERM, SIGINT, SIGHUP, SIGUSR1 and SIGUSR2 ask a run to stop; the second one ends the process
+/// at once.
 #pragma once
 
 #include <string_view>
@@ -12,7 +13,7 @@ void expect_limits();
 /// Before the run starts. Who reads the output may leave: the run goes on.
 void outlive_terminal();
 
-/// After MPI started.
+/// After MPI started. SIGHUP stays ignored where it was (nohup).
 void catch_stop_signals();
 
 /// The signal that came; 0: none.

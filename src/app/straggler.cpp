@@ -52,6 +52,7 @@ void linger(Cluster& cluster, double seconds) {
     const double start = cluster.seconds();
     double passed = 0;
     while (passed < seconds) {
+        cluster.heartbeats().get_on();
         cluster.poll();
         cluster.check_alive();
         cluster.yield(passed);

@@ -69,6 +69,8 @@ std::int64_t choose_threads(Cluster& cluster, const CoreShare& share,
 /// Choose what was left to the program.
 Holdout complete(TrainConfig& config, const ProtocolFacts& facts, const Team& team,
                  const Dataset& dataset) {
+    REQUIRE(dataset.classes >= 2, "'{}' has images of one class only: nothing can be told apart",
+            config.data);
     REQUIRE(config.evaluation == Evaluation::none || dataset.test.size() > 0,
             "'{}' has no test images: use --eval none", config.data);
     constexpr std::size_t part = 20;
@@ -175,10 +177,22 @@ void check_same_options(Cluster& cluster, const TrainConfig& given) {
     });
 }
 
+/// On the rank that speaks for the first worker's, which does not get on any more.
+bool stands_in_for_the_writer(const Run& run) {
+    const double limit = run.config.stall_timeout;
+    const Heartbeats& heartbeats = run.cluster.heartbeats();
+    if (!heartbeats.is_lost(run.first_worker(), limit)) return false;
+    for (int rank = 0; rank < run.cluster.rank(); ++rank)
+        if (!heartbeats.is_lost(rank, limit)) return false;
+    return true;
+}
+
 /// Collective. On the first worker's rank: the journal, with what is known before the first step.
+/// file: becomes the name of the results, everywhere.
 std::unique_ptr<Journal> open_journal(const Run& run, const RankRow& place,
                                       std::string_view command_line,
-                                      const std::filesystem::path& resumes_from) {
+                                      const std::filesystem::path& resumes_from,
+                                      std::string& file) {
     RunFacts facts;
     facts.cluster = run.cluster.description();
     facts.kernels = kernels().name;
@@ -200,7 +214,9 @@ std::unique_ptr<Journal> open_journal(const Run& run, const RankRow& place,
         if (idle > 0)
             journal->note(
                 fmt::format("{} of {} workers have no images to train on", idle, run.team.workers));
+        file = journal->path().string();
     });
+    broadcast_list(run.cluster, file, run.first_worker());
     return journal;
 }
 
@@ -228,15 +244,16 @@ Verdict::Checkpoint await_checkpoint(Checkpoints& checkpoints) {
 }
 
 /// Collective. Train, evaluate what was put off, and write everything.
-Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const Schedule* replay,
-                         const std::filesystem::path& resumes_from) {
+Verdict train_and_report(Run& run, TimeLimit& limit, const RankRow& place, Journal* journal,
+                         const Schedule* replay, const std::filesystem::path& resumes_from) {
     NormStatistics statistics(run);
     Evaluations evaluations(run, statistics);
     Checkpoints checkpoints(
         run, journal == nullptr ? std::filesystem::path(run.config.out) : journal->path(),
         resumes_from);
-    TrainLoop loop(run, evaluations, statistics, checkpoints, journal, place, replay);
+    TrainLoop loop(run, evaluations, statistics, checkpoints, limit, journal, place, replay);
     const Ending ending = loop.run();
+    run.cluster.heartbeats().enter(Phase::evaluates);
     std::optional<Schedule> schedule;
     if (!run.config.record_schedule.empty()) schedule = loop.schedule(run.first_worker());
     Verdict verdict = judge(run, ending);
@@ -250,10 +267,16 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
     };
     collectively(run.cluster, [&] {  // at once: evaluation may be cut short by the wall time
         if (journal == nullptr) return;
+        const PhaseScope writes(run.cluster.heartbeats(), Phase::writes);
         journal->results().ranks = std::move(rows);
         write({});
         verdict.checkpoint = await_checkpoint(checkpoints);
     });
+    // There is no time left, and the checkpoint has the copies that are to be evaluated.
+    if (verdict.reason == Reason::time) {
+        if (journal != nullptr) journal->print_end();
+        return verdict;
+    }
 
     const Stopwatch watch;
     std::optional<CurveRow> last;
@@ -267,6 +290,7 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
     if (last) models = final_models(run, statistics);
     collectively(run.cluster, [&] {
         if (journal == nullptr) return;
+        const PhaseScope writes(run.cluster.heartbeats(), Phase::writes);
         journal->results().curve = std::move(curve);
         journal->results().models = models.rows;
         write({{"evaluation_seconds", watch.seconds() + evaluations.inline_seconds()},
@@ -283,7 +307,7 @@ Verdict train_and_report(Run& run, const RankRow& place, Journal* journal, const
 
 /// Collective. Returns why the run ended early, on the first worker's rank.
 std::optional<Error> train_to_an_end(Cluster& ranks, const TrainConfig& given,
-                                     std::string_view command_line) {
+                                     std::string_view command_line, const Guardian* guardian) {
     ranks.set_stall_seconds(given.stall_timeout);
     RestorableCluster cluster(ranks);
     catch_stop_signals();
@@ -312,27 +336,37 @@ std::optional<Error> train_to_an_end(Cluster& ranks, const TrainConfig& given,
     Run run{cluster, config, facts, team, dataset, holdout, *model, control};
 
     const RankRow place = place_of(run);
-    const auto journal = open_journal(run, place, command_line, resumes_from);
+    const auto state =
+        4 * run.model.weights().size() * sizeof(float) * static_cast<std::size_t>(team.workers);
+    TimeLimit limit(ranks, config.max_time, static_cast<double>(state));
+    std::string results_file;
+    const auto journal = open_journal(run, place, command_line, resumes_from, results_file);
+    if (journal && guardian != nullptr) guardian->watch(journal->path());
+    if (journal && limit.is_set()) journal->note("--max-time: stops " + limit.text());
     const auto crowded = crowding(share, cluster.place().ranks_on_node,
                                   static_cast<int>(*config.threads), cluster.place().host);
     if (journal && !crowded.empty()) journal->note(crowded);
     Verdict verdict;
     try {
-        verdict =
-            train_and_report(run, place, journal.get(), replay ? &*replay : nullptr, resumes_from);
+        verdict = train_and_report(run, limit, place, journal.get(), replay ? &*replay : nullptr,
+                                   resumes_from);
     } catch (...) {
-        if (journal) journal->write_failed();
+        if (journal)
+            journal->write_failed();
+        else if (stands_in_for_the_writer(run))
+            mark_failed(results_file);
         throw;
     }
     return failure_of([&] {
-        if (journal) verdict.throw_if_ended_early(journal->path());
+        if (journal) verdict.throw_if_ended_early(journal->path(), *model, limit);
     });
 }
 
 }  // namespace
 
-void train(Cluster& ranks, const TrainConfig& given, std::string_view command_line) {
-    const auto early = train_to_an_end(ranks, given, command_line);
+void train(Cluster& ranks, const TrainConfig& given, std::string_view command_line,
+           const Guardian* guardian) {
+    const auto early = train_to_an_end(ranks, given, command_line, guardian);
     // Not before all that the ranks share is given back: with that at hand, an error aborts the
     // job, and srun makes its own exit code of it.
     collectively(ranks, [&] {

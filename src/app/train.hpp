@@ -5,11 +5,13 @@
 
 #include "app/train_config.hpp"
 #include "cluster/cluster.hpp"
+#include "guardian.hpp"
 
 namespace wasp {
 
-/// Collective. command_line: for the results.
+/// Collective. command_line: for the results. guardian: on the process that writes them, or null.
 /// Error: whatever goes wrong; divergence and a stop by a signal too, when the results are written.
-void train(Cluster& cluster, const TrainConfig& config, std::string_view command_line);
+void train(Cluster& cluster, const TrainConfig& config, std::string_view command_line,
+           const Guardian* guardian);
 
 }  // namespace wasp

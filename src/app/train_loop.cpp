@@ -34,12 +34,13 @@ double scale_of(RateScale scale, double workers) {
 }  // namespace
 
 TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statistics,
-                     Checkpoints& checkpoints, Journal* journal, RankRow place,
+                     Checkpoints& checkpoints, TimeLimit& limit, Journal* journal, RankRow place,
                      const Schedule* replay)
     : run_(run),
       evaluations_(evaluations),
       statistics_(statistics),
       checkpoints_(checkpoints),
+      limit_(limit),
       journal_(journal),
       sampler_(sampler_setup(run.config, run.facts, run.holdout, run.team.worker.value_or(0),
                              run.team.workers)),
@@ -83,13 +84,17 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
 
 void TrainLoop::serve_between_layers() {
     const bool others_need_me = run_.cluster.place().nodes > 1;
+    Heartbeats& heartbeats = run_.cluster.heartbeats();
     if (others_need_me || run_.config.overlap)
-        run_.model.set_between_layers([this, others_need_me] {
+        run_.model.set_between_layers([this, others_need_me, &heartbeats] {
+            heartbeats.get_on();
             const Stopwatch watch;
             if (others_need_me) run_.cluster.poll();
             protocol_->between_layers();
             poll_seconds_ += watch.seconds();
         });
+    else
+        run_.model.set_between_layers([&heartbeats] { heartbeats.get_on(); });
     if (run_.config.overlap)
         run_.model.set_gradient_ready([this](std::size_t offset, std::size_t count) {
             const Stopwatch watch;
@@ -101,6 +106,7 @@ void TrainLoop::serve_between_layers() {
 
 Ending TrainLoop::run() {
     run_.cluster.barrier();
+    run_.cluster.heartbeats().enter(Phase::exchanges);
     start_ = run_.cluster.seconds();
     if (checkpoints_.resume([this](State& state) { visit(state); })) {
         if (journal_ != nullptr) journal_->resume(evaluations_.curve(), recorder_);
@@ -115,6 +121,8 @@ Ending TrainLoop::run() {
         attend_cuts(ending);
     }
     in_turn([this] { protocol_->finish({run_.model.weights(), run_.model.gradients()}); });
+    if (run_.team.worker && ending.reason != Reason::diverged && !is_finite(run_.model))
+        ending = unsound_ending(ending.step);
     ending.seconds = training_seconds();
     if (run_.team.worker) run_.control.done();
     run_.control.wait_until_all_done();
@@ -136,15 +144,18 @@ bool TrainLoop::retire(Reason reason) {
 /// Of a rank that makes no steps, while others do.
 void TrainLoop::attend_cuts(Ending& ending) {
     const auto meanwhile = [this] {
-        tell_of_signal();
+        tell_of_reason();
         if (!run_.is_first_worker()) return;
         ask_for_checkpoint(step_, training_seconds());
         if (journal_ != nullptr) journal_->after_step(recorder_, [this] { return state(step_); });
     };
     while (cut_ && cut_->attend(meanwhile)) {
-        checkpoint();
+        if (!checkpoint()) {
+            ending = unsound_ending(step_);
+            return;
+        }
         if (!cut_->is_the_end()) continue;
-        if (stop_signal() != 0) ending = {Reason::signal, step_};
+        if (const auto reason = own_reason()) ending = {*reason, step_};
         return;
     }
 }
@@ -166,18 +177,18 @@ Schedule TrainLoop::schedule(int root) {
 Ending TrainLoop::train() {
     for (; step_ < last_step_; ++step_) {
         const std::int64_t step = step_;
+        run_.cluster.heartbeats().start_step(step);
         run_.control.wait_while_paused();
         if (cut_ && cut_->reached(protocol_->place(step))) {
-            checkpoint();
-            if (cut_->is_the_end())
-                return {stop_signal() == 0 ? Reason::told : Reason::signal, step};
+            if (!checkpoint()) return unsound_ending(step);
+            if (cut_->is_the_end()) return {own_reason().value_or(Reason::told), step};
         }
         if (const auto reason = reason_to_stop()) return {*reason, step};
 
         Step record = compute(step);
-        if (diverged(record.loss)) {
+        if (const auto ending = diverged(step, record.loss)) {
             run_.control.stop_all();
-            return {Reason::diverged, step, record.loss};
+            return *ending;
         }
         exchange(record);
         statistics_.publish(step + 1);
@@ -190,7 +201,10 @@ Ending TrainLoop::train() {
             run_.control.stop_all();
             return {Reason::target, steps};
         }
-        if (journal_ != nullptr) journal_->after_step(recorder_, [&] { return state(steps); });
+        if (journal_ != nullptr) {
+            const PhaseScope writes(run_.cluster.heartbeats(), Phase::writes);
+            journal_->after_step(recorder_, [&] { return state(steps); });
+        }
         if (run_.is_first_worker()) ask_for_checkpoint(steps, record.end);
     }
     step_ = last_step_;
@@ -200,26 +214,37 @@ Ending TrainLoop::train() {
 std::optional<Reason> TrainLoop::reason_to_stop() {
     run_.cluster.check_alive();
     if (run_.control.stopping()) return Reason::told;
-    if (stop_signal() == 0 || leave_it_to_the_cut()) return std::nullopt;
+    const auto reason = own_reason();
+    if (!reason || leave_it_to_the_cut()) return std::nullopt;
     run_.control.stop_all();
-    return Reason::signal;
+    return reason;
 }
 
-/// A signal, unless it is too late for a checkpoint, ends the run where all are at a cut.
+/// That comes from outside.
+std::optional<Reason> TrainLoop::own_reason() {
+    time_is_up_ = time_is_up_ || limit_.is_up();
+    if (stop_signal() != 0) return Reason::signal;
+    if (time_is_up_) return Reason::time;
+    return std::nullopt;
+}
+
+/// Such a reason, unless it is too late for a checkpoint, ends the run where all are at a cut.
 bool TrainLoop::leave_it_to_the_cut() {
     if (!cut_ || !cut_->possible()) return false;
-    tell_of_signal();
+    tell_of_reason();
     return true;
 }
 
-void TrainLoop::tell_of_signal() {
-    if (stop_signal() == 0 || signal_told_) return;
+void TrainLoop::tell_of_reason() {
+    if (!own_reason() || reason_told_) return;
     run_.control.tell(run_.first_worker());
-    signal_told_ = true;
+    reason_told_ = true;
 }
 
 /// On the first worker, which alone does: so there is never more than one.
 void TrainLoop::ask_for_checkpoint(std::int64_t steps, double seconds) {
+    if (const double on_disk = checkpoints_.seconds_on_disk(); on_disk > 0)
+        limit_.measured_checkpoint(checkpoint_seconds_ + on_disk);
     if (!cut_ || cut_->wanted() || !cut_->possible()) return;
     const bool due =
         checkpoint_timer_ && checkpoint_timer_->due(steps, plan_.epoch_before(steps), seconds);
@@ -229,14 +254,21 @@ void TrainLoop::ask_for_checkpoint(std::int64_t steps, double seconds) {
         cut_->want(false);
 }
 
-/// Collective.
-void TrainLoop::checkpoint() {
+/// Collective. False: the weights of a rank are not finite, and there is none.
+bool TrainLoop::checkpoint() {
+    const PhaseScope writes(run_.cluster.heartbeats(), Phase::writes);
     const Stopwatch watch;
+    double unsound = is_finite(run_.model) ? 0 : 1;
+    run_.cluster.sum(std::span(&unsound, 1));
+    if (unsound > 0) return false;
+    if (journal_ != nullptr) journal_->leave_if_taken(recorder_);  // OUT.ckpt goes with the name
     if (turns_) turns_->count_turns();
     checkpoints_.save(step_, [this](State& state) { visit(state); });
     run_.control.add_pause(watch.seconds());
+    checkpoint_seconds_ = watch.seconds();
     if (journal_ != nullptr) journal_->say_checkpoint(step_, watch.seconds());
     watch_.lap();
+    return true;
 }
 
 /// All that this rank is between two steps. Nobody is in a step.
@@ -310,6 +342,7 @@ std::int64_t TrainLoop::mean_step(std::int64_t step) const {
 /// The gradient becomes everyone's weights.
 void TrainLoop::exchange(Step& record) {
     const double paused_before = run_.control.paused_seconds();
+    run_.cluster.heartbeats().enter(Phase::exchanges);
     Exchange& done = record.exchange;
     in_turn([&] {
         done = protocol_->exchange({run_.model.weights(), run_.model.gradients()}, record.loss);
@@ -329,12 +362,30 @@ std::span<const std::uint32_t> TrainLoop::images_of(std::int64_t step) {
     return std::span(images_).first(chosen.size());
 }
 
-bool TrainLoop::diverged(float loss) const {
-    return !std::isfinite(loss) || static_cast<double>(loss) > run_.config.max_loss;
+/// The loss tells of weights that are not finite one step late, and of a gradient that is not only
+/// when the weights have it: so the gradient is looked at, too, but not in every step, since
+/// reading all of it takes time.
+std::optional<Ending> TrainLoop::diverged(std::int64_t step, float loss) {
+    constexpr std::int64_t looks_every = 16;  // steps
+    const bool too_high = !std::isfinite(loss) || static_cast<double>(loss) > run_.config.max_loss;
+    const bool looks = step % looks_every == 0 || step + 1 == last_step_;
+    if (!too_high && (!looks || all_finite(run_.model.gradients()))) return std::nullopt;
+    Ending ending{Reason::diverged, step, loss};
+    ending.suspect = find_suspect(run_.model, loss, run_.config.max_loss);
+    return ending;
+}
+
+/// Of this rank, when a checkpoint was given up.
+Ending TrainLoop::unsound_ending(std::int64_t step) {
+    if (is_finite(run_.model)) return {Reason::told, step};
+    Ending ending{Reason::diverged, step, static_cast<float>(recorder_.recent_loss())};
+    ending.suspect = find_suspect(run_.model, 0, run_.config.max_loss);
+    return ending;
 }
 
 /// Returns whether the run is to stop as its target is reached.
 bool TrainLoop::evaluate() {
+    const PhaseScope evaluates(run_.cluster.heartbeats(), Phase::evaluates);
     auto result = protocol_->result_so_far();
     std::ranges::swap_ranges(result, run_.model.weights());  // where it is none, nothing is swapped
     const auto row = evaluations_.take(row_now());

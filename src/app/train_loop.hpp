@@ -9,6 +9,7 @@
 #include "base/stopwatch.hpp"
 #include "checkpoints.hpp"
 #include "cut.hpp"
+#include "divergence.hpp"
 #include "evaluations.hpp"
 #include "journal.hpp"
 #include "plan.hpp"
@@ -19,6 +20,7 @@
 #include "run.hpp"
 #include "schedule_file.hpp"
 #include "straggler.hpp"
+#include "time_limit.hpp"
 
 namespace wasp {
 
@@ -27,6 +29,7 @@ enum class Reason {
     finished,
     told,  ///< by another rank that had one of the reasons below
     target,
+    time,  ///< --max-time
     signal,
     diverged
 };
@@ -34,8 +37,9 @@ enum class Reason {
 struct Ending {
     Reason reason = Reason::finished;
     std::int64_t step = 0;
-    float loss = 0;      ///< of that step's mini-batch
-    double seconds = 0;  ///< of training, until no rank waited for this one any more
+    float loss = 0;        ///< of that step's mini-batch
+    Suspect suspect = {};  ///< where it diverged
+    double seconds = 0;    ///< of training, until no rank waited for this one any more
 };
 
 class TrainLoop {
@@ -43,7 +47,8 @@ public:
     /// Collective. journal: on the first worker's rank; elsewhere null. replay: null for none.
     /// Goes on from where `checkpoints` resumes.
     TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statistics,
-              Checkpoints& checkpoints, Journal* journal, RankRow place, const Schedule* replay);
+              Checkpoints& checkpoints, TimeLimit& limit, Journal* journal, RankRow place,
+              const Schedule* replay);
 
     /// Collective: workers train, servers serve. On return run.model holds this rank's result.
     Ending run();
@@ -65,14 +70,16 @@ private:
     std::optional<Reason> reason_to_stop();
     Step compute(std::int64_t step);
     void exchange(Step& record);
-    bool diverged(float loss) const;
+    std::optional<Ending> diverged(std::int64_t step, float loss);
+    Ending unsound_ending(std::int64_t step);
     bool evaluate();
     bool retire(Reason reason);
     void attend_cuts(Ending& ending);
-    void tell_of_signal();
+    void tell_of_reason();
     void visit(State& state);
     void check_restored() const;
-    void checkpoint();
+    bool checkpoint();
+    std::optional<Reason> own_reason();
     void ask_for_checkpoint(std::int64_t steps, double seconds);
     bool leave_it_to_the_cut();
     std::span<const std::uint32_t> images_of(std::int64_t step);
@@ -83,6 +90,7 @@ private:
     Evaluations& evaluations_;
     NormStatistics& statistics_;
     Checkpoints& checkpoints_;
+    TimeLimit& limit_;
     Journal* journal_;
     Sampler sampler_;
     Plan plan_;
@@ -101,11 +109,13 @@ private:
     std::int64_t step_ = 0;              // that this worker makes next
     std::vector<std::uint32_t> images_;  // of the batch, where some are held out
     Stopwatch watch_;
-    double start_ = 0;         // on the cluster's clock
-    double poll_seconds_ = 0;  // in the present step
-    double accuracy_ = -1;     // at the last evaluation
-    bool retired_ = false;     // no step of mine is waited for any more
-    bool signal_told_ = false;
+    double start_ = 0;               // on the cluster's clock
+    double poll_seconds_ = 0;        // in the present step
+    double accuracy_ = -1;           // at the last evaluation
+    double checkpoint_seconds_ = 0;  // that all ranks stood still for the last one
+    bool retired_ = false;           // no step of mine is waited for any more
+    bool time_is_up_ = false;
+    bool reason_told_ = false;
 };
 
 }  // namespace wasp

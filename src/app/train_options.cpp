@@ -7,6 +7,7 @@
 #include "protocols/learning_rate.hpp"
 #include "protocols/protocol.hpp"
 #include "straggler.hpp"
+#include "time_limit.hpp"
 
 namespace wasp {
 
@@ -139,6 +140,9 @@ void add_checkpoints(OptionTable& table, TrainConfig& config) {
         "write one into OUT.ckpt/; a run that is stopped writes one in any case");
     table.whole("keep-checkpoints", config.keep_checkpoints, {1, 1'000'000},
                 "the latest of a run: so many");
+    checked_text(table, "max-time", config.max_time, "HH:MM:SS|Nmin|auto", check_time_limit,
+                 "stop with a checkpoint (exit code 75) before this time is over; auto: what Slurm "
+                 "leaves to the job");
     table.text(
         "resume", config.resume, "auto|FILE",
         "go on from a checkpoint; auto: the newest sound one of this --out, if there is one");

@@ -38,6 +38,7 @@ Verdict judge(Run& run, const Ending& mine) {
             verdict.rank = rank;
             verdict.step = ending.step;
             verdict.loss = ending.loss;
+            verdict.suspect = ending.suspect;
             verdict.signal = testimony.signal;
         }
         const bool worker = rank >= run.first_worker();
@@ -52,6 +53,7 @@ std::string_view Verdict::status() const {
     switch (reason) {
         case Reason::diverged:
             return "diverged";
+        case Reason::time:
         case Reason::signal:
             return "stopped";
         default:
@@ -59,18 +61,23 @@ std::string_view Verdict::status() const {
     }
 }
 
-void Verdict::throw_if_ended_early(const std::filesystem::path& results) const {
-    if (reason == Reason::diverged)
+void Verdict::throw_if_ended_early(const std::filesystem::path& results, const Model& model,
+                                   const TimeLimit& limit) const {
+    if (reason == Reason::diverged) {
+        const auto layer = describe(suspect, model);
         throw Error(ExitCode::diverged,
-                    fmt::format("diverged: rank {} had a loss of {} at step {}; lower --lr or the "
-                                "step mass; results so far: {}",
+                    fmt::format("diverged: rank {} had a loss of {} at step {}{}{}; lower --lr or "
+                                "the step mass; results so far: {}",
                                 rank, std::isnan(loss) ? "NaN" : fmt::format("{:.4g}", loss), step,
-                                results.string()));
-    if (reason != Reason::signal) return;
+                                layer.empty() ? "" : ": ", layer, results.string()));
+    }
+    if (reason != Reason::signal && reason != Reason::time) return;
     const bool failed = checkpoint == Checkpoint::failed;
+    const std::string by = reason == Reason::time ? "--max-time" : std::string(signal_name(signal));
+    const std::string margin = reason == Reason::time ? ", " + limit.text() : "";
     throw Error(failed ? ExitCode::fault : ExitCode::stopped,
-                fmt::format("stopped by {} at step {}{}; {}results so far: {}", signal_name(signal),
-                            step, failed ? ", and no checkpoint of it could be written" : "",
+                fmt::format("stopped by {} at step {}{}{}; {}results so far: {}", by, step, margin,
+                            failed ? ", and no checkpoint of it could be written" : "",
                             checkpoint == Checkpoint::written ? "go on with --resume auto; " : "",
                             results.string()));
 }

@@ -16,13 +16,15 @@ struct Verdict {
     int rank = 0;                      ///< whose reason it was
     std::int64_t step = 0;
     float loss = 0;
+    Suspect suspect = {};  ///< where it diverged
     int signal = 0;
     Checkpoint checkpoint = Checkpoint::none;  ///< the last one; on the first worker's rank
     double seconds = 0;                        ///< of training, until the last worker was done
 
     std::string_view status() const;  ///< as the results file calls it
     /// Error: the run was stopped or diverged, with the exit code for it.
-    void throw_if_ended_early(const std::filesystem::path& results) const;
+    void throw_if_ended_early(const std::filesystem::path& results, const Model& model,
+                              const TimeLimit& limit) const;
 };
 
 /// Collective; the same on every rank. Divergence at any rank counts more than a signal, and that

@@ -24,6 +24,13 @@ std::vector<std::byte> outcome_of(const std::function<void()>& work) {
     return failure ? pack(*failure) : std::vector<std::byte>();
 }
 
+[[noreturn]] void throw_stalled(Cluster& cluster, const std::string& whom) {
+    const double limit = cluster.stall_seconds();
+    const std::string report = cluster.heartbeats().report(limit, false);
+    throw Error(ExitCode::fault, fmt::format("waited {:.3g} s for {}{}{}", limit, whom,
+                                             report.empty() ? "" : "; ", report));
+}
+
 }  // namespace
 
 void Window::get_all(std::span<const Source> sources) {
@@ -46,14 +53,25 @@ void wait_until(Cluster& cluster, const std::function<bool()>& done,
     // A rank that was suspended, with its job or by a debugger, comes back to a late clock: no
     // single turn counts for more than this.
     constexpr double longest_turn = 1.0;
+    constexpr double worth_telling = 0.05;  // seconds; most waits are over before
+    Heartbeats& heartbeats = cluster.heartbeats();
+    Heartbeats::Waiting waiting(heartbeats);
+    Heartbeats::Positions positions;
     double waited = 0;
     double last = cluster.seconds();
     do {
+        heartbeats.beat();
         cluster.poll();
         cluster.check_alive();
-        if (waited > cluster.stall_seconds() && they_got_on()) waited = 0;
-        ENSURE(waited <= cluster.stall_seconds(), "waited {:.3g} s for {}", cluster.stall_seconds(),
-               whom());
+        const double limit = cluster.stall_seconds();
+        if (!waiting.told() && waited > std::min(worth_telling, limit / 2)) waiting.tell(whom());
+        if (positions.empty() && waited > limit / 2) positions = heartbeats.positions();
+        if (waited > limit &&
+            (they_got_on() || heartbeats.anyone_got_on(positions) || heartbeats.any_traced())) {
+            waited = 0;
+            positions.clear();
+        }
+        if (waited > limit) throw_stalled(cluster, whom());
         cluster.yield(waited);
         const double now = cluster.seconds();
         waited += std::min(now - last, longest_turn);

@@ -44,8 +44,10 @@ MpiCluster::MpiCluster() : memory_(*this) {
     team_memory_ = make_team_memory();
     team_.emplace(*this, team_memory_->bytes().data(), node_ranks_, place_.rank_on_node);
     meet_neighbours();
+    make_heartbeats();
     if (place_.nodes == 1) return;
     if (place_.rank_on_node == 0) nodes_.emplace(*this, speakers_, speaker_ranks_);
+    news_->open_window(*this);
     std::vector<int> others;
     for (int rank = 0; rank < place_.ranks; ++rank)
         if (!on_this_node(rank)) others.push_back(rank);
@@ -54,6 +56,7 @@ MpiCluster::MpiCluster() : memory_(*this) {
 
 MpiCluster::~MpiCluster() {
     mailbox_.reset();
+    news_.reset();
     if (speakers_ != MPI_COMM_NULL) MPI_Comm_free(&speakers_);
     MPI_Comm_free(&node_);
     MPI_Comm_free(&world_);
@@ -99,7 +102,8 @@ std::unique_ptr<SharedMemory> MpiCluster::make_team_memory() const {
     std::string name = SharedMemory::unique_name();
     mpi_check(MPI_Bcast(name.data(), count_of(name.size()), MPI_CHAR, 0, node_), "MPI_Bcast");
     std::unique_ptr<SharedMemory> memory;
-    const std::size_t bytes = NodeTeam::bytes(place_.ranks_on_node);
+    const std::size_t bytes =
+        whole_lines(NodeTeam::bytes(place_.ranks_on_node)) + MpiNews::bytes(place_.ranks);
     const auto map = [&] { memory = std::make_unique<SharedMemory>(name, bytes, leads); };
     if (leads) {
         map();
@@ -125,6 +129,55 @@ void MpiCluster::meet_neighbours() {
         all.push_back({node_ranks_[i], static_cast<int>(pids[i])});
     neighbours_ = Neighbours(all);
     team_->barrier();  // none ends before all have seen it
+}
+
+// Who they all are, and where they say what they are about: behind the team's memory.
+void MpiCluster::make_heartbeats() {
+    struct Identity {
+        std::array<char, MPI_MAX_PROCESSOR_NAME> host;
+        int process;
+    };
+    Identity mine{.host = {}, .process = static_cast<int>(getpid())};
+    place_.host.copy(mine.host.data(), mine.host.size() - 1);
+    std::vector<Identity> all(static_cast<std::size_t>(place_.ranks));
+    mpi_check(
+        MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, world_),
+        "MPI_Allgather");
+    std::vector<Heartbeats::Who> who;
+    std::vector<std::vector<int>> ranks(static_cast<std::size_t>(place_.nodes));
+    for (int rank = 0; rank < place_.ranks; ++rank) {
+        const auto& identity = all[static_cast<std::size_t>(rank)];
+        who.push_back({identity.host.data(), identity.process, on_this_node(rank)});
+        const int node = node_of_[static_cast<std::size_t>(rank)];
+        ranks[static_cast<std::size_t>(node)].push_back(rank);
+    }
+    news_.emplace(team_memory_->bytes().subspan(whole_lines(NodeTeam::bytes(place_.ranks_on_node))),
+                  std::move(ranks), place_.node, place_.rank_on_node);
+    heartbeats_.emplace(news_->table(), std::move(who), place_.rank);
+}
+
+void MpiCluster::check_alive() {
+    if (team_ && team_->any_failed()) throw OtherRankFailed();
+    neighbours_.check(seconds(), place_.host);
+    if (!news_) return;
+    if (news_->heard_of_failure()) throw OtherRankFailed();
+    news_->get_on(seconds(), stall_seconds());
+    heartbeats_->check(seconds(), stall_seconds());
+}
+
+void MpiCluster::check_alive_at_the_end() {
+    if (!news_) return;
+    heartbeats_->beat();
+    news_->get_on(seconds(), stall_seconds());
+    heartbeats_->check(seconds(), stall_seconds(), true);
+}
+
+bool MpiCluster::announce_failure() {
+    const bool first = team_->announce_failure();
+    if (!news_) return first;
+    const bool heard = news_->heard_of_failure();
+    if (first && !heard) news_->tell_failure();
+    return first && !heard;
 }
 
 std::string MpiCluster::description() const {

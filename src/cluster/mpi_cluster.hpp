@@ -9,6 +9,7 @@
 #include "cluster/ending.hpp"
 #include "mpi_check.hpp"
 #include "mpi_memory.hpp"
+#include "mpi_news.hpp"
 #include "mpi_nodes.hpp"
 #include "neighbours.hpp"
 #include "node_team.hpp"
@@ -39,10 +40,17 @@ public:
     void poll() override;
     void yield(double waited_seconds) override;
     double seconds() const override { return clock_.seconds(); }
-    void check_alive() override {
-        if (team_ && team_->any_failed()) throw OtherRankFailed();
-        neighbours_.check(seconds(), place_.host);
-    }
+    void check_alive() override;
+    Heartbeats& heartbeats() override { return heartbeats_ ? *heartbeats_ : Cluster::heartbeats(); }
+
+    /// This rank failed: the others are to end. True for the first of its node, if no other node
+    /// has been heard of.
+    bool announce_failure();
+    /// Of those that did at the same time.
+    bool another_node_speaks() const { return news_ && news_->another_node_speaks(); }
+
+    /// Error: as check_alive(), among ranks that have ended and wait for each other.
+    void check_alive_at_the_end();
 
     bool on_this_node(int rank) const {
         return number_on_node_[static_cast<std::size_t>(rank)].has_value();
@@ -65,6 +73,7 @@ private:
     void find_place();
     std::unique_ptr<SharedMemory> make_team_memory() const;
     void meet_neighbours();
+    void make_heartbeats();
     template <class T>
     void sum_over_all(std::span<T> values);
 
@@ -79,6 +88,8 @@ private:
     Stopwatch clock_;
     std::unique_ptr<SharedMemory> team_memory_;
     std::optional<NodeTeam> team_;
+    std::optional<MpiNews> news_;
+    std::optional<Heartbeats> heartbeats_;
     std::optional<MpiNodes> nodes_;  // on the first rank of each of several nodes
     MpiMemory memory_;
     std::unique_ptr<MpiMailbox> mailbox_;  // with several nodes

@@ -15,6 +15,7 @@
 #include "base/failure.hpp"
 #include "base/stopwatch.hpp"
 #include "cluster/ending.hpp"
+#include "cluster/launcher.hpp"
 #include "mpi_cluster.hpp"
 #include "tensor/vector_ops.hpp"
 
@@ -37,29 +38,18 @@ void wait_to_be_ended() {
 // A launcher of another kind than our MPI library's starts N jobs of one rank each: all would train
 // alone, and write the same files. The first of them says so.
 void refuse_single_ranks_of_a_larger_job() {
-    struct Launcher {
-        const char *size, *rank;
-    };
     int ranks = 0;
     mpi_check(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
-    const auto number = [](const char* name) {
-        const char* text = std::getenv(name);
-        return text == nullptr ? 0 : std::atoi(text);
-    };
-    for (const auto& [size, rank] :
-         {Launcher{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}, Launcher{"PMI_SIZE", "PMI_RANK"},
-          Launcher{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}}) {
-        if (ranks > 1 || number(size) <= 1) continue;
-        if (number(rank) != 0) {
-            wait_to_be_ended();
-            throw Error(ExitCode::usage, silent);
-        }
-        REQUIRE(false,
-                "{0} programs of one rank were started instead of one program of {0} ranks "
-                "({1}={0}): use srun --mpi=pmi2, or the mpiexec of the MPI library this was built "
-                "with",
-                number(size), size);
+    const auto launch = mismatched_launch(ranks);
+    if (!launch) return;
+    if (launch->rank != 0) {
+        wait_to_be_ended();
+        throw Error(ExitCode::usage, silent);
     }
+    REQUIRE(false,
+            "{0} programs of one rank were started instead of one program of {0} ranks "
+            "({1}={0}): use srun --mpi=pmi2, or the mpiexec of the MPI library this was built with",
+            launch->ranks, launch->variable);
 }
 
 /// The end of all ranks together.
@@ -74,10 +64,12 @@ public:
     Farewell& operator=(const Farewell&) = delete;
     ~Farewell() { MPI_Comm_free(&comm_); }
 
-    /// Tell the others how I end, and wait for how they do: as long as it takes when all is well,
-    /// else only for a moment. True when all ranks have come.
-    bool meet(const std::optional<Error>& failure, bool left_behind) {
-        constexpr double moment = 1.5;  // seconds
+    /// Tell the others how I end, and wait for how they do: as long as check() lets me when all is
+    /// well, else only for a moment: longer where another rank is to say why, before I end it.
+    /// True when all ranks have come.
+    bool meet(const std::optional<Error>& failure, bool speaks, bool left_behind,
+              const std::function<void()>& check) {
+        const double moment = speaks ? 1.5 : 2;  // seconds
         if (failure) {
             const auto hash =
                 static_cast<std::int64_t>(std::hash<std::string_view>()(failure->what()) >> 1U);
@@ -96,6 +88,7 @@ public:
             mpi_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
             if (done != 0) return true;
             if (failure && watch.seconds() > moment) return false;
+            if (!failure) check();
             std::this_thread::sleep_for(std::chrono::microseconds(100));
         }
     }
@@ -156,7 +149,7 @@ int run(const std::function<void(std::unique_ptr<MpiCluster>&)>& work) {
     Farewell farewell;
     std::unique_ptr<MpiCluster> cluster;
     bool first = true;  // of the ranks of this node that fail
-    const auto failure = failure_of([&] {
+    auto failure = failure_of([&] {
         try {
             work(cluster);
         } catch (const SharedError&) {
@@ -164,13 +157,25 @@ int run(const std::function<void(std::unique_ptr<MpiCluster>&)>& work) {
         } catch (const OtherRankFailed& error) {
             throw Error(error.code(), silent);
         } catch (const std::exception&) {
-            first = !cluster || cluster->team().announce_failure();
+            first = !cluster || cluster->announce_failure();
             throw;
         }
     });
-    const bool together = farewell.meet(failure, cluster && cluster->left_behind());
+    bool together = false;
+    const auto missed_others = failure_of([&] {
+        if (cluster) cluster->heartbeats().enter(Phase::ended);
+        const bool speaks = failure && first && failure->what() != std::string_view(silent);
+        together = farewell.meet(failure, speaks, cluster && cluster->left_behind(), [&] {
+            if (cluster) cluster->check_alive_at_the_end();
+        });
+    });
+    if (missed_others) {
+        failure = missed_others;
+        first = cluster->announce_failure();
+    }
     const bool alike = together && farewell.all_failed_alike();
-    if (failure && (alike || first)) report(*failure, alike);
+    const bool speaks = first && !(cluster && cluster->another_node_speaks());
+    if (failure && (alike || speaks)) report(*failure, alike);
     std::fflush(nullptr);
     if (!together || farewell.any_left_behind())
         abort_all(failure ? static_cast<int>(failure->code()) : farewell.code());

@@ -1,4 +1,6 @@
 // Ranks are threads of one process: for tests, sanitizers and machines without MPI.
+#include <unistd.h>
+
 #include <atomic>
 #include <exception>
 #include <numeric>
@@ -26,12 +28,14 @@ struct World {
         : ranks(size),
           crowded(size > count(usable_cores())),
           team_memory(NodeTeam::bytes(size)),
-          letters(static_cast<std::size_t>(size)) {}
+          letters(static_cast<std::size_t>(size)),
+          heartbeats(static_cast<std::size_t>(size)) {}
 
     int ranks;
     bool crowded;
     AlignedBytes team_memory;
     std::vector<std::span<const std::byte>> letters;  // for gather(): what each rank sends
+    std::vector<HeartbeatRecord> heartbeats;
     std::atomic<bool> failed{false};
     Stopwatch clock;
 };
@@ -62,7 +66,9 @@ public:
                  .ranks = world.ranks,
                  .rank_on_node = rank,
                  .ranks_on_node = world.ranks},
-          team_(*this, world.team_memory.data(), all_ranks(world.ranks), rank) {}
+          team_(*this, world.team_memory.data(), all_ranks(world.ranks), rank),
+          heartbeats_(world.heartbeats,
+                      {static_cast<std::size_t>(world.ranks), {place_.host, getpid()}}, rank) {}
 
     const Place& place() const override { return place_; }
     std::string description() const override {
@@ -85,7 +91,9 @@ public:
     double seconds() const override { return world_.clock.seconds(); }
     void check_alive() override {
         if (world_.failed.load()) throw OtherRankFailed();
+        heartbeats_.check(seconds(), stall_seconds());
     }
+    Heartbeats& heartbeats() override { return heartbeats_; }
 
 private:
     static std::vector<int> all_ranks(int ranks) {
@@ -108,6 +116,7 @@ private:
     World& world_;
     Place place_;
     NodeTeam team_;
+    Heartbeats heartbeats_;
 };
 
 std::vector<Bytes> ThreadCluster::gather(std::span<const std::byte> bytes, int root) {

@@ -1,9 +1,12 @@
 #include "report/results_file.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <type_traits>
+#include <utility>
 
 #include "base/error.hpp"
 #include "h5/atomic_file.hpp"
@@ -171,18 +174,57 @@ ResultsFile::ResultsFile(const std::filesystem::path& path, IfTaken taken) : pat
             h5::check_writable(path);
         else
             write({});
+        if (!mine_) mine_ = identity_of(path_);
         return;
     }
     const bool unique = taken == IfTaken::number;
     path_ = create_numbered(path, as_hdf5({}).finish(), unique ? most_numbers : 1);
-    if (!path_.empty()) return;
+    if (!path_.empty()) {
+        mine_ = identity_of(path_);
+        return;
+    }
     REQUIRE(unique, "'{}' exists; give another --out, or --unique to number it", path.string());
     REQUIRE(false, "'{}' and {} numbered files after it exist; choose another --out", path.string(),
             most_numbers - 1);
 }
 
+std::optional<ResultsFile::Identity> ResultsFile::identity_of(const std::filesystem::path& path) {
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0) return std::nullopt;
+    return Identity{status.st_dev, status.st_ino};
+}
+
+void mark_failed(const std::filesystem::path& path) noexcept {
+    try {
+        const auto seen = ResultsFile::identity_of(path);
+        Results results = read_results(path);
+        if (results.status != "running") return;
+        results.status = "failed";
+        Writer file = as_hdf5(results);
+        const auto bytes = file.finish();
+        if (ResultsFile::identity_of(path) != seen) return;  // a run that goes on has it by now
+        h5::replace_file(path, bytes);
+    } catch (const std::exception&) {
+        // what went wrong first is what the user is told
+    }
+}
+
 void ResultsFile::write(const Results& results) {
-    h5::replace_file(path_, as_hdf5(results).finish());
+    Writer file = as_hdf5(results);
+    const auto bytes = file.finish();
+    const auto there = identity_of(path_);
+    const bool taken = there && there != mine_;
+    if (there && !taken)
+        h5::replace_file(path_, bytes);
+    else if (taken || !h5::create_file(path_, bytes)) {
+        const auto lost = std::exchange(path_, create_numbered(path_, bytes, most_numbers));
+        mine_ = identity_of(path_);
+        ENSURE(false,
+               "'{}' was removed during this run, and is another's by now; the results so far are "
+               "in '{}'",
+               lost.string(), path_.string());
+    }
+    mine_ = identity_of(path_);
 }
 
 }  // namespace wasp

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <regex>
 
 #include "report/results_file.hpp"
 #include "support/process.hpp"
@@ -92,7 +93,7 @@ bool has_begun(const Process& process) {
 
 TEST(Failures, ASignalAtOneRankStopsAllWithCode75) {
     const Scratch scratch;
-    for (const int signal : {SIGTERM, SIGUSR1, SIGINT, SIGHUP}) {
+    for (const int signal : {SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP}) {
         const auto out = scratch / (std::to_string(signal) + ".h5");
         Process process(
             wasp_words(endless_training(out, "wasp") + Words{"--cluster", "threads:2"}));
@@ -116,6 +117,37 @@ TEST(Failures, ASignalAtOneRankStopsAllWithCode75) {
     }
 }
 
+TEST(Failures, ARunUnderNohupOutlivesItsTerminal) {
+    const Scratch scratch;
+    const auto out = scratch / "r.h5";
+    Process process(Words{"sh", "-c", "trap '' HUP; exec \"$@\"", "sh"} +
+                    wasp_words(endless_training(out, "bsp") + Words{"--cluster", "threads:2"}));
+    process.wait_until([&] { return has_begun(process); });
+    process.send(SIGHUP);
+    process.send(SIGTERM);  // would be the second
+    EXPECT_EQ(not_refused(process.wait(), 75, "stopped by SIGTERM"), "");
+    EXPECT_EQ(status_of(out), "stopped");
+}
+
+// The name is another's when the next evaluation is written.
+TEST(Failures, ANameThatAnotherRunTookIsLeftToIt) {
+    const Scratch scratch;
+    const auto out = scratch / "r.h5";
+    Process process(mpi_words(3, endless_training(out, "asp")));
+    process.wait_until([&] { return has_begun(process); });
+    std::ofstream(scratch / "other") << "another's\n";
+    std::filesystem::rename(scratch / "other", out);
+    const auto outcome = process.wait();
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_NE(outcome.err.find("is another's by now; the results so far are in '"),
+              std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(scratch.names(), (Words{"r-2.h5", "r.h5"}));
+    EXPECT_EQ(status_of(scratch / "r-2.h5"), "failed");
+    std::ifstream taken(out);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(taken), {}), "another's\n");
+}
+
 TEST(Failures, TheResultsOfAKilledRunKnowAllRanks) {
     const Scratch scratch;
     const auto out = scratch / "r.h5";
@@ -127,7 +159,9 @@ TEST(Failures, TheResultsOfAKilledRunKnowAllRanks) {
     });
     kill(process.descendants("wasp").front(), SIGKILL);
     EXPECT_NE(process.wait().code, 0);
+    EXPECT_TRUE(process.gone_within(5));
     const auto results = read_results(out);
+    EXPECT_EQ(results.status, "failed");
     ASSERT_EQ(results.ranks.size(), 3U);
     EXPECT_GT(results.ranks[0].steps.size(), 0U);
     for (const auto& rank : results.ranks) {
@@ -147,7 +181,8 @@ TEST(Failures, TheSecondSignalEndsAtOnce) {
     process.send(SIGUSR1);
     process.send(SIGCONT);
     EXPECT_EQ(process.wait().code, 75);
-    EXPECT_EQ(status_of(out), "running");  // as it was written last
+    EXPECT_TRUE(process.gone_within(5));  // the guardian, too
+    EXPECT_EQ(status_of(out), "failed");
 }
 
 TEST(Failures, ADeadRankTakesTheOthersWithIt) {
@@ -157,26 +192,94 @@ TEST(Failures, ADeadRankTakesTheOthersWithIt) {
         process.wait_until([&] { return has_begun(process); });
         kill(process.descendants("wasp").back(), SIGKILL);
         EXPECT_NE(process.wait().code, 0);
-        EXPECT_TRUE(process.gone_within(5, "wasp"));
+        EXPECT_TRUE(process.gone_within(5));
+        EXPECT_EQ(status_of(scratch / (protocol + ".h5")), "failed");
     }
 }
 
+/// How a run ended that had a rank suspended with SIGSTOP: named once, with what it was at.
+void expect_the_suspended_is_named(const Process& process, const Outcome& outcome, int rank,
+                                   int pid) {
+    EXPECT_EQ(outcome.code, 1) << outcome.err;
+    const auto first = outcome.err.find("wasp: error: ");
+    EXPECT_EQ(outcome.err.find("wasp: error: ", first + 1), std::string::npos) << outcome.err;
+    const std::regex sentence(
+        "rank " + std::to_string(rank) + " \\(process " + std::to_string(pid) +
+        " on \\S+\\), [a-z][^;]* step [0-9]+[^;]*, has given no sign of life");
+    EXPECT_TRUE(std::regex_search(outcome.err, sentence)) << outcome.err;
+    EXPECT_TRUE(process.gone_within(5, "wasp"));
+}
+
+/// Of the ranks of `process`, the number of the one with that process id.
+int rank_of(int pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
+    const std::string variables(std::istreambuf_iterator<char>(file), {});
+    constexpr std::string_view name = "PMI_RANK=";
+    return std::stoi(variables.substr(variables.find(name) + name.size()));
+}
+
+int pid_of(const std::vector<int>& ranks, int rank) {
+    const auto found = std::ranges::find(ranks, rank, rank_of);
+    return found == ranks.end() ? -1 : *found;
+}
+
+// Whether the others wait for it, or would only have missed it at their end.
 TEST(Failures, ASuspendedRankIsNamedOnceAndTheResultsTell) {
     const Scratch scratch;
-    for (const std::string protocol : {"bsp", "wasp:period=5", "ssp", "localsgd"}) {
+    int number = 0;
+    for (const std::string protocol :
+         {"bsp", "wasp:period=5", "ssp", "localsgd", "asp", "asp:servers=1", "easgd", "eamsgd",
+          "nosync", "backup", "consgd"}) {
+        const auto out = scratch / (std::to_string(++number) + ".h5");
+        Process process(
+            mpi_words(4, endless_training(out, protocol) + Words{"--stall-timeout", "0.7"}));
+        process.wait_until([&] { return has_begun(process); });
+        const int victim = pid_of(process.descendants("wasp"), 3);  // not the one that writes
+        kill(victim, SIGSTOP);
+        const auto outcome = process.wait();
+        SCOPED_TRACE(protocol);
+        expect_the_suspended_is_named(process, outcome, 3, victim);
+        EXPECT_EQ(status_of(out), "failed") << outcome.err;
+    }
+}
+
+// Another rank says what became of the results.
+TEST(Failures, ASuspendedWriterOrServerIsNamedAndTheResultsTell) {
+    const Scratch scratch;
+    for (const std::string protocol : {"asp", "nosync", "asp:servers=1"}) {
         const auto out = scratch / (protocol + ".h5");
         Process process(
-            mpi_words(4, endless_training(out, protocol) + Words{"--stall-timeout", "0.5"}));
+            mpi_words(3, endless_training(out, protocol) + Words{"--stall-timeout", "0.7"}));
         process.wait_until([&] { return has_begun(process); });
-        const auto ranks = process.descendants("wasp");
-        kill(*std::ranges::max_element(ranks), SIGSTOP);  // not the one that writes
+        const int victim = pid_of(process.descendants("wasp"), 0);
+        kill(victim, SIGSTOP);
         const auto outcome = process.wait();
-        EXPECT_EQ(outcome.code, 1) << outcome.err;
-        const auto first = outcome.err.find("wasp: error: ");
-        EXPECT_NE(outcome.err.find("waited 0.5 s for "), std::string::npos) << outcome.err;
-        EXPECT_EQ(outcome.err.find("wasp: error: ", first + 1), std::string::npos) << outcome.err;
-        EXPECT_EQ(status_of(out), "failed") << protocol << outcome.err;
-        EXPECT_TRUE(process.gone_within(5, "wasp"));
+        SCOPED_TRACE(protocol);
+        expect_the_suspended_is_named(process, outcome, 0, victim);
+        EXPECT_EQ(status_of(out), "failed") << outcome.err;
+    }
+}
+
+// The writer hears of it and says how the run ended; where it is the writer, another node does.
+TEST(Failures, ASuspendedRankOnAnotherNodeIsNamedAndTheResultsTell) {
+    const std::string two_nodes = "test/two_nodes/on_two_nodes.sh";
+    if (run_command({two_nodes, "--possible"}).code != 0)
+        GTEST_SKIP() << "needs root, network namespaces and iproute2";
+    const Scratch scratch;
+    for (const int rank : {3, 0}) {
+        const auto out = scratch / (std::to_string(rank) + ".h5");
+        Process process(Words{two_nodes, options.mpiexec, "4"} +
+                        wasp_words(endless_training(out, "asp") + Words{"--stall-timeout", "1"}));
+        process.wait_until([&] { return has_begun(process); });
+        kill(pid_of(process.descendants("wasp"), rank), SIGSTOP);
+        const auto outcome = process.wait();
+        EXPECT_EQ(outcome.code, 1);
+        const std::regex sentence("rank " + std::to_string(rank) +
+                                  " \\(process [0-9]+ on node[12]\\), [a-z][^;]* step [0-9]+"
+                                  "[^;]*, has given no sign of life");
+        EXPECT_TRUE(std::regex_search(outcome.err, sentence)) << outcome.err;
+        EXPECT_TRUE(process.gone_within(5));
+        EXPECT_EQ(status_of(out), "failed") << outcome.err;
     }
 }
 

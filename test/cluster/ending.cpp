@@ -136,7 +136,8 @@ TEST(Ending, ARankThatDoesNotComeIsNamed) {
     EXPECT_EQ(outcome.code, 1);
     ASSERT_FALSE(errors_in(outcome).empty()) << outcome.err;
     EXPECT_TRUE(errors_in(outcome)[0].ends_with(
-        ": waited 0.3 s for rank 1 to come to a collective operation"));
+        ": waited 0.3 s for rank 1 to come to a collective operation"))
+        << outcome.err;
 }
 
 TEST(RanksScene, DISABLED_AllIsWell) {

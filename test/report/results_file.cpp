@@ -63,6 +63,60 @@ TEST(ResultsFileName, IsNumberedWhenAsked) {
     EXPECT_EQ(take("plain"), "plain-2");
 }
 
+TEST(ResultsFileName, ThatWasRemovedIsTakenAgain) {
+    const test::Scratch folder;
+    ResultsFile file(folder / "run.h5", IfTaken::refuse);
+    std::filesystem::remove(file.path());
+    file.write(test::example_results());
+    file.write(test::example_results());
+    EXPECT_EQ(folder.names(), Names{"run.h5"});
+    EXPECT_EQ(read_results(folder / "run.h5").status, "finished");
+}
+
+TEST(ResultsFileName, ThatAnotherHasTakenIsLeftToIt) {
+    for (const bool resumes : {false, true}) {
+        const test::Scratch folder;
+        const auto path = folder / "run.h5";
+        ResultsFile file(path, resumes ? IfTaken::replace : IfTaken::refuse);
+        std::filesystem::remove(path);
+        const ResultsFile other(path, IfTaken::refuse);
+        try {
+            file.write(test::example_results());
+            FAIL() << "the other's file was replaced";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ExitCode::fault);
+            EXPECT_NE(std::string(error.what()).find("run-2.h5'"), std::string::npos)
+                << error.what();
+        }
+        file.write(test::example_results());  // goes on where it is
+        EXPECT_EQ(folder.names(), (Names{"run-2.h5", "run.h5"}));
+        EXPECT_EQ(read_results(path).status, "running");
+        EXPECT_EQ(read_results(folder / "run-2.h5").status, "finished");
+    }
+}
+
+TEST(ResultsFile, OfAWriterThatIsLostIsMarkedFailedAndLosesNothing) {
+    const test::Scratch folder;
+    const auto marked = [&](const std::string& name, const std::string& status) {
+        ResultsFile file(folder / name, IfTaken::refuse);
+        auto results = test::example_results();
+        results.status = status;
+        file.write(results);
+        return file.path();
+    };
+    const auto contents = [&](const std::filesystem::path& path) {
+        return test::output_of(test::options.python + " test/report/print_all.py " + path.string());
+    };
+    const auto running = marked("running.h5", "running"), failed = marked("failed.h5", "failed");
+    mark_failed(running);
+    EXPECT_EQ(read_results(running).status, "failed");
+    EXPECT_EQ(contents(running), contents(failed));
+    const auto finished = marked("finished.h5", "finished");
+    mark_failed(finished);
+    EXPECT_EQ(read_results(finished).status, "finished");
+    mark_failed(folder / "missing.h5");
+}
+
 TEST(ResultsFileName, GoesToOneOfManyProcesses) {
     const test::Scratch folder;
     std::vector<pid_t> children;
