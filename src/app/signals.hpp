@@ -13,7 +13,8 @@ void expect_limits();
 /// Before the run starts. Who reads the output may leave: the run goes on.
 void outlive_terminal();
 
-/// After MPI started. SIGHUP stays ignored where it was (nohup).
+/// Before MPI starts, as a requeued job may be asked to stop at once; and after that, as a library
+/// that MPI brings along takes SIGHUP. That stays ignored where it was (nohup).
 void catch_stop_signals();
 
 /// The signal that came; 0: none.

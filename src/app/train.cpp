@@ -310,7 +310,7 @@ std::optional<Error> train_to_an_end(Cluster& ranks, const TrainConfig& given,
                                      std::string_view command_line, const Guardian* guardian) {
     ranks.set_stall_seconds(given.stall_timeout);
     RestorableCluster cluster(ranks);
-    catch_stop_signals();
+    catch_stop_signals();  // again: MPI has taken one for itself
     check_same_options(cluster, given);
     TrainConfig config = given;
     ProtocolFacts facts;

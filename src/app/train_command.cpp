@@ -37,6 +37,7 @@ void add_train_command(CLI::App& program, Commands& commands) {
         train_options(*config), [config](Arguments& arguments) {
             check(*config);
             outlive_terminal();
+            catch_stop_signals();
             std::optional<Guardian> guardian;
             if (will_write_results(*config)) guardian.emplace();
             const Guardian* const of_writer = guardian ? &*guardian : nullptr;

@@ -46,18 +46,18 @@ void MpiNews::open_window(Cluster& cluster) {
 }
 
 void MpiNews::get_on(double seconds, double limit) {
-    if (!window_ || seconds < next_test_) return;
     constexpr double tests_a_period = 8;
-    const double period = Heartbeats::period(limit);
-    next_test_ = seconds + period / tests_a_period;
+    const double period = Heartbeats::period(limit);  // the limit may have been changed
+    if (!window_ || seconds < last_test_ + period / tests_a_period) return;
+    last_test_ = seconds;
     for (auto& look : looks_) {
         if (look.request == MPI_REQUEST_NULL) continue;
         int done = 0;
         mpi_check(MPI_Test(&look.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
         if (done != 0) take_in(look);
     }
-    if (seconds < next_look_) return;
-    next_look_ = seconds + period;
+    if (seconds < last_look_ + period) return;
+    last_look_ = seconds;
     look_at(round_ % distances(ranks_.size()));
     ++round_;
 }

@@ -64,7 +64,7 @@ private:
     std::optional<LockedWindow> window_;
     std::vector<Look> looks_;  // several for each distance: one may wait for a rank that is gone
     std::size_t round_ = 0;
-    double next_look_ = 0, next_test_ = 0;
+    double last_look_ = 0, last_test_ = 0;
     std::uint64_t teller_;  // my node, counted from 1
     std::vector<MPI_Request> told_;
 };

@@ -29,7 +29,8 @@ SharedWeights::SharedWeights(const ProtocolSetup& setup, const Team& team, Share
     if (rule_.push_every > 1) unpushed_.resize(setup.weights.size());
     const bool pushes_each_step = rule_.push_every == 1 && !server_ && rule_.drop_from == never;
     if (setup.overlap && pushes_each_step) buckets_.emplace(setup.weights.size());
-    if (team.worker == 0 && rule_.drop_from < team.workers)
+    const bool any_order = !rule_.server.synchronous;
+    if (team.worker == 0 && any_order && rule_.drop_from < team.workers)
         fmt::print(
             stderr,
             "wasp: warning: R={} throws away gradients that are as stale as usual: {} workers "

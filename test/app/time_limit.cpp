@@ -63,8 +63,8 @@ TEST(TimeLimit, EndsARunWithACheckpointToGoOnFrom) {
 TEST(TimeLimit, WhereThereAreNoCheckpointsTheResultsAreKept) {
     const Scratch scratch;
     const auto out = scratch / "r.h5";
-    const auto outcome = run_wasp(endless(out, "backup") +
-                                  Words{"--max-time", "1seconds", "--cluster", "threads:2"});
+    const auto outcome = run_wasp(endless(out, "nosync:groups=2,inner=backup") +
+                                  Words{"--max-time", "1seconds", "--cluster", "threads:4"});
     EXPECT_EQ(outcome.code, 75) << outcome.err;
     EXPECT_EQ(outcome.err.find("--resume"), std::string::npos) << outcome.err;
     EXPECT_EQ(read_results(out).status, "stopped");
