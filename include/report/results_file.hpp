@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -90,8 +91,13 @@ public:
     static std::optional<Identity> identity_of(const std::filesystem::path& path);
 
 private:
+    /// The file that has the name now is mine. It is held open: else its inode would go to another
+    /// file as soon as it is removed.
+    void remember();
+
     std::filesystem::path path_;
     std::optional<Identity> mine_;  // of the file as written last
+    std::shared_ptr<const int> held_;
 };
 
 /// By another process than the one that writes, which is lost: where the file has the status

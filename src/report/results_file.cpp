@@ -1,6 +1,8 @@
 #include "report/results_file.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
@@ -174,13 +176,13 @@ ResultsFile::ResultsFile(const std::filesystem::path& path, IfTaken taken) : pat
             h5::check_writable(path);
         else
             write({});
-        if (!mine_) mine_ = identity_of(path_);
+        remember();
         return;
     }
     const bool unique = taken == IfTaken::number;
     path_ = create_numbered(path, as_hdf5({}).finish(), unique ? most_numbers : 1);
     if (!path_.empty()) {
-        mine_ = identity_of(path_);
+        remember();
         return;
     }
     REQUIRE(unique, "'{}' exists; give another --out, or --unique to number it", path.string());
@@ -192,6 +194,15 @@ std::optional<ResultsFile::Identity> ResultsFile::identity_of(const std::filesys
     struct stat status = {};
     if (stat(path.c_str(), &status) != 0) return std::nullopt;
     return Identity{status.st_dev, status.st_ino};
+}
+
+void ResultsFile::remember() {
+    const auto close_file = [](const int* file) {
+        close(*file);
+        delete file;
+    };
+    mine_ = identity_of(path_);
+    held_ = {new int(open(path_.c_str(), O_RDONLY | O_CLOEXEC)), close_file};
 }
 
 void mark_failed(const std::filesystem::path& path) noexcept {
@@ -218,13 +229,13 @@ void ResultsFile::write(const Results& results) {
         h5::replace_file(path_, bytes);
     else if (taken || !h5::create_file(path_, bytes)) {
         const auto lost = std::exchange(path_, create_numbered(path_, bytes, most_numbers));
-        mine_ = identity_of(path_);
+        remember();
         ENSURE(false,
                "'{}' was removed during this run, and is another's by now; the results so far are "
                "in '{}'",
                lost.string(), path_.string());
     }
-    mine_ = identity_of(path_);
+    remember();
 }
 
 }  // namespace wasp
