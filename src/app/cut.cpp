@@ -13,13 +13,19 @@ void Cut::set_mine(Word word, std::int64_t value) {
     words_->fetch_add(cluster_.rank(), word, value - mine(word));
 }
 
-void Cut::add_everywhere(Word word) {
-    for (int rank = 0; rank < cluster_.size(); ++rank) words_->fetch_add(rank, word, 1);
+void Cut::add_everywhere(Word word, std::int64_t value) {
+    for (int rank = 0; rank < cluster_.size(); ++rank) words_->fetch_add(rank, word, value);
 }
 
 void Cut::want(bool stop) {
-    if (stop) add_everywhere(ends);
-    add_everywhere(wants);
+    if (stop) add_everywhere(last, passed_ + 1);
+    add_everywhere(wants, 1);
+}
+
+/// Others may still be about to leave a cut when the first worker wants the next one as the last.
+bool Cut::is_the_end() {
+    const std::int64_t number = mine(last);
+    return number > 0 && passed_ >= number;
 }
 
 void Cut::retire() {
@@ -27,7 +33,7 @@ void Cut::retire() {
 }
 
 void Cut::end() {
-    add_everywhere(ended);
+    add_everywhere(ended, 1);
 }
 
 /// Workers that have not retired. None of them comes back.

@@ -24,7 +24,7 @@ public:
     void want(bool stop);
     bool wanted() { return mine(wants) > passed_; }
     /// Whether all are to stop at the cut that was reached last.
-    bool is_the_end() { return mine(ends) > 0; }
+    bool is_the_end();
 
     /// Before each step of a worker. True: all are at the cut.
     /// Error: a worker does not come to it (named).
@@ -42,14 +42,14 @@ public:
     bool possible() { return mine(ended) == 0; }
 
 private:
-    enum Word : std::size_t { wants, ends, ended, begun, place, calls, words };
+    enum Word : std::size_t { wants, last, ended, begun, place, calls, words };
     static constexpr std::int64_t retired = std::int64_t{1} << 62U;  // a place
     static constexpr std::int64_t most_places = std::int64_t{1} << 34U;
     static constexpr std::int64_t marks_of_a_cut = most_places << 10U;
 
     std::int64_t mine(Word word) { return words_->read(cluster_.rank(), word); }
     void set_mine(Word word, std::int64_t value);
-    void add_everywhere(Word word);
+    void add_everywhere(Word word, std::int64_t value);
     std::vector<int> who_train();
     std::int64_t this_cut() const;
     std::int64_t mark_of(std::int64_t where, std::size_t trainers) const;

@@ -44,6 +44,22 @@ TEST(RanksCut, AllStandAtTheSameStepWhereverTheyWere) {
     });
 }
 
+// The first worker is quick, and asked to stop: the others have hardly left the cut before.
+TEST(RanksCut, TheNextOneBeingTheLastDoesNotMakeThisOneTheLast) {
+    on_ranks({1, 2, 4}, [](Cluster& cluster) {
+        Cut cut(cluster, 0);
+        if (cluster.rank() == 0) cut.want(false);
+        cluster.barrier();
+        EXPECT_TRUE(cut.reached(0));
+        if (cluster.rank() == 0) cut.want(true);
+        cluster.barrier();
+        EXPECT_FALSE(cut.is_the_end());
+        EXPECT_TRUE(cut.reached(1));
+        EXPECT_TRUE(cut.is_the_end());
+        cluster.barrier();
+    });
+}
+
 TEST(RanksCut, IsGivenUpWhenAWorkerDoesNotComeAnyMore) {
     on_ranks({2, 4}, [](Cluster& cluster) {
         Cut cut(cluster, 0);
