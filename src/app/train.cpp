@@ -258,12 +258,14 @@ Verdict train_and_report(Run& run, TimeLimit& limit, const RankRow& place, Journ
     if (!run.config.record_schedule.empty()) schedule = loop.schedule(run.first_worker());
     Verdict verdict = judge(run, ending);
     auto rows = gather_rows(run.cluster, loop.recorder().row(), run.first_worker());
+    // A run is finished when all that it was to write is there: until then it can be resumed.
+    const std::string_view so_far = verdict.status() == "finished" ? "running" : verdict.status();
     const auto write = [&](Attributes summary) {
         Results& results = journal->results();
         summary.merge(
             as_attributes(summarise(results, verdict.seconds, run.config.target_accuracy)));
         results.summary = std::move(summary);
-        journal->write(verdict.status());
+        journal->write(so_far);
     };
     collectively(run.cluster, [&] {  // at once: evaluation may be cut short by the wall time
         if (journal == nullptr) return;
@@ -300,6 +302,7 @@ Verdict train_and_report(Run& run, TimeLimit& limit, const RankRow& place, Journ
         if (schedule)
             write_schedule(run.config.record_schedule, *schedule, !run.config.resume.empty());
         if (last && !run.config.save_model.empty()) save_model(run, *journal);
+        if (so_far != verdict.status()) journal->write(verdict.status());
         journal->print_end();
     });
     return verdict;

@@ -101,6 +101,14 @@ TEST_F(Storage, ResultsAreWholeWhereTheModelOrTheScheduleIsNot) {
         }
 }
 
+TEST_F(Storage, ARunThatIsKilledBeforeAllIsWrittenIsNotFinished) {
+    run_with_fault("write:1:KILL:model.h5", training({"--save-model", scratch / "model.h5"}));
+    const auto results = read_results(out);
+    EXPECT_NE(results.status, "finished");
+    EXPECT_EQ(results.curve.size(), 6U);
+    EXPECT_FALSE(fs::exists(scratch / "model.h5"));
+}
+
 TEST_F(Storage, FileSystemsWithoutLocksAreFine) {
     const auto outcome = run_with_fault("flock:1:ENOLCK:.h5", training());
     EXPECT_EQ(outcome.code, 0) << outcome.err;
