@@ -104,7 +104,7 @@ std::string Heartbeats::waits_for(std::size_t rank) const {
         std::memcpy(letters.data(), &part, sizeof part);
         whom.append(letters.data(), letters.size());
     }
-    const bool cut = whom.back() != '\0';
+    const bool cut = !whom.ends_with('\0');
     whom.resize(std::min(whom.find('\0'), whom.size()));
     return cut ? whom + "…" : whom;
 }

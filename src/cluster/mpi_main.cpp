@@ -171,7 +171,7 @@ int run(const std::function<void(std::unique_ptr<MpiCluster>&)>& work) {
     });
     if (missed_others) {
         failure = missed_others;
-        first = cluster->announce_failure();
+        first = !cluster || cluster->announce_failure();
     }
     const bool alike = together && farewell.all_failed_alike();
     const bool speaks = first && !(cluster && cluster->another_node_speaks());
