@@ -220,7 +220,7 @@ def a_signal_before_the_limit_may_go_to_the_ranks():
 def a_job_without_checkpoints_is_not_begun_again_and_again():
     out = WORK / "anew.h5"
     job = Job(["--ntasks-per-node=2", "--time=1", "--signal=B:USR1@50"],
-              [*training(out, "backup"), "--updates", 10**9]).wait("FAILED")
+              [*training(out, "nosync:groups=2,inner=backup"), "--updates", 10**9]).wait("FAILED")
     assert "not again" in job.output(), job.output()
     assert (job.fact("ExitCode"), job.fact("Restarts")) == ("75:0", "0")
     assert results(out)["status"] == "stopped"
