@@ -111,7 +111,7 @@ private:
     std::size_t me_;
     std::vector<std::uint64_t> last_pulse_;
     std::vector<double> silence_;  // seconds
-    double last_look_ = 0, next_look_ = 0;
+    double last_look_ = 0;
 };
 
 /// A phase as long as the object lives; then the one before.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 namespace wasp::h5 {
 
@@ -20,6 +21,9 @@ bool create_file(const std::filesystem::path& path, std::span<const std::byte> b
 
 /// Removes what writers of `path` that were killed left beside it. Nobody writes it meanwhile.
 void remove_unfinished(const std::filesystem::path& path);
+
+/// The same of all files in `folder` whose names begin so.
+void remove_unfinished_in(const std::filesystem::path& folder, std::string_view beginning);
 
 /// Whether `path` could be written: by writing beside it. For a check before hours of work.
 void check_writable(const std::filesystem::path& path);

@@ -82,6 +82,8 @@ public:
     void write(const Results& results);
 
     const std::filesystem::path& path() const { return path_; }
+    /// Whether its name is still that of the file as written last, and not another's.
+    bool has_its_name() const { return identity_of(path_) == mine_; }
 
     /// Which file has a name; empty: none.
     struct Identity {

@@ -23,9 +23,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::string_view first_letters = "step-";
+
 /// Names sort as the steps do.
 std::string name_of(std::int64_t step) {
-    return fmt::format("step-{:012}.h5", step);
+    return fmt::format("{}{:012}.h5", first_letters, step);
 }
 
 /// Of a folder; the newest first.
@@ -34,21 +36,10 @@ std::vector<fs::path> checkpoints_in(const fs::path& folder) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder, ignored)) {
         const auto name = entry.path().filename().string();
-        if (name.starts_with("step-") && name.ends_with(".h5")) paths.push_back(entry.path());
+        if (name.starts_with(first_letters) && name.ends_with(".h5")) paths.push_back(entry.path());
     }
     std::ranges::sort(paths, std::greater{});
     return paths;
-}
-
-/// What writers that were killed left.
-void remove_unfinished(const fs::path& folder) {
-    std::error_code ignored;
-    std::vector<fs::path> paths;
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-        const auto name = entry.path().filename().string();
-        if (name.starts_with(".step-") && name.ends_with(".part")) paths.push_back(entry.path());
-    }
-    for (const auto& path : paths) fs::remove(path, ignored);
 }
 
 std::string options_of(const TrainConfig& config) {
@@ -159,7 +150,8 @@ fs::path find_checkpoint(const TrainConfig& config, const Dataset& dataset, int 
 Checkpoints::Checkpoints(Run& run, const fs::path& out, fs::path resumes_from)
     : run_(run), folder_(checkpoint_folder(out)) {
     if (!resumes_from.empty()) kept_.push_front(std::move(resumes_from));
-    if (!run.config.resume.empty() && run.is_first_worker()) remove_unfinished(folder_);
+    if (!run.config.resume.empty() && run.is_first_worker())
+        h5::remove_unfinished_in(folder_, first_letters);
 }
 
 void Checkpoints::save(std::int64_t step, const VisitState& visit) {

@@ -41,7 +41,6 @@ void Journal::write(std::string_view status) {
 void Journal::write() {
     file_.write(results_);
     has_written_ = true;
-    written_ = ResultsFile::identity_of(path());
 }
 
 void Journal::resume(const std::vector<CurveRow>& curve, const Recorder& recorder) {

@@ -45,7 +45,7 @@ public:
 
     /// Where another's file has the name by now.   Error: that it has, see ResultsFile::write().
     void leave_if_taken(const Recorder& recorder) {
-        if (ResultsFile::identity_of(path()) != written_) write(recorder);
+        if (!has_written_ || !file_.has_its_name()) write(recorder);
     }
     /// The run is over: `status`, and the results as they stand.
     void write(std::string_view status);
@@ -66,7 +66,6 @@ private:
     void write();
 
     ResultsFile file_;
-    std::optional<ResultsFile::Identity> written_;
     Results results_;
     std::optional<ProgressDisplay> progress_;
     Stopwatch since_write_;

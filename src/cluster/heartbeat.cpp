@@ -151,10 +151,9 @@ bool Heartbeats::is_watched(std::size_t rank, bool with_ended) const {
 // A rank that was suspended with its job comes back to a late clock: no look counts for more than a
 // part of the limit, so that the others have time to come back, too.
 void Heartbeats::check(double seconds, double limit, bool with_ended) {
-    if (seconds < std::min(next_look_, last_look_ + period(limit))) return;  // it may be lower now
+    if (seconds < last_look_ + period(limit)) return;
     constexpr double most = 0.25;
     const double passed = std::min(seconds - last_look_, most * limit);
-    next_look_ = seconds + period(limit);
     last_look_ = seconds;
     auto& mine = records_[me_].word[state];
     const std::uint64_t traced = has_tracer("self") ? traced_bit : 0;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -141,6 +142,20 @@ private:
     bool exists_ = false;
 };
 
+/// Those in the folder whose names begin with `prefix`, and are `length` long if that is given.
+void remove_asides(const fs::path& folder, std::string_view prefix,
+                   std::optional<std::size_t> length) {
+    std::error_code ignored;
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+        const auto name = entry.path().filename().string();
+        if (name.starts_with(prefix) && name.ends_with(unfinished) &&
+            name.size() == length.value_or(name.size()))
+            found.push_back(entry.path());
+    }
+    for (const auto& file : found) fs::remove(file, ignored);
+}
+
 }  // namespace
 
 void replace_file(const fs::path& path, std::span<const std::byte> bytes) {
@@ -157,15 +172,11 @@ bool create_file(const fs::path& path, std::span<const std::byte> bytes) {
 
 void remove_unfinished(const fs::path& path) {
     const auto prefix = prefix_of(path);
-    std::error_code ignored;
-    std::vector<fs::path> found;
-    for (const auto& entry : fs::directory_iterator(folder_of(path), ignored)) {
-        const auto name = entry.path().filename().string();
-        const bool is_one = name.starts_with(prefix) && name.ends_with(unfinished) &&
-                            name.size() == prefix.size() + digits + unfinished.size();
-        if (is_one) found.push_back(entry.path());
-    }
-    for (const auto& file : found) fs::remove(file, ignored);
+    remove_asides(folder_of(path), prefix, prefix.size() + digits + unfinished.size());
+}
+
+void remove_unfinished_in(const fs::path& folder, std::string_view beginning) {
+    remove_asides(folder, fmt::format(".{}", beginning), {});
 }
 
 void check_writable(const fs::path& path) {

@@ -23,6 +23,18 @@ dnnl::memory::dim stride_along(int side, const ConvolutionShape& shape) {
     return side == 1 ? 1 : shape.stride;
 }
 
+ArgumentNames names_of(ConvolutionPass kind) {
+    switch (kind) {
+        case ConvolutionPass::forward:
+            return {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WEIGHTS};
+        case ConvolutionPass::data:
+            return {DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS};
+        case ConvolutionPass::weights:
+            break;
+    }
+    return {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS};
+}
+
 struct Convolutions {
     using Forward = dnnl::convolution_forward;
     using Data = dnnl::convolution_backward_data;
@@ -241,6 +253,7 @@ std::optional<OnednnPass> OnednnPass::assemble(const OnednnEngine& engine, Convo
     OnednnPass pass;
     const auto finish = [&](const auto& description, const OnednnOperand& first,
                             const OnednnOperand& second, const Desc& weights) {
+        pass.names_ = names_of(kind);
         pass.implementation_ = description.impl_info_str();
         pass.weights_ =
             OnednnWeights(engine.engine(), weights, problem.shape, engine.kernels(), problem.use);
@@ -252,9 +265,6 @@ std::optional<OnednnPass> OnednnPass::assemble(const OnednnEngine& engine, Convo
     };
     switch (kind) {
         case ConvolutionPass::forward:
-            pass.first_name_ = DNNL_ARG_SRC;
-            pass.second_name_ = DNNL_ARG_DST;
-            pass.weights_name_ = DNNL_ARG_WEIGHTS;
             finish(forward, operand_x(forward.src_desc(), read),
                    operand_y(forward.dst_desc(), written), forward.weights_desc());
             pass.primitive_ = typename Family::Forward(forward);
@@ -263,9 +273,6 @@ std::optional<OnednnPass> OnednnPass::assemble(const OnednnEngine& engine, Convo
             const typename Family::Data::primitive_desc data(problem.data(), attributes,
                                                              engine.engine(), forward, or_nothing);
             if (!data) return std::nullopt;
-            pass.first_name_ = DNNL_ARG_DIFF_DST;
-            pass.second_name_ = DNNL_ARG_DIFF_SRC;
-            pass.weights_name_ = DNNL_ARG_WEIGHTS;
             finish(data, operand_y(data.diff_dst_desc(), read),
                    operand_x(data.diff_src_desc(), written), data.weights_desc());
             pass.primitive_ = typename Family::Data(data);
@@ -275,9 +282,6 @@ std::optional<OnednnPass> OnednnPass::assemble(const OnednnEngine& engine, Convo
             const typename Family::Weights::primitive_desc gradient(
                 problem.gradient(), attributes, engine.engine(), forward, or_nothing);
             if (!gradient) return std::nullopt;
-            pass.first_name_ = DNNL_ARG_SRC;
-            pass.second_name_ = DNNL_ARG_DIFF_DST;
-            pass.weights_name_ = DNNL_ARG_DIFF_WEIGHTS;
             finish(gradient, operand_x(gradient.src_desc(), read),
                    operand_y(gradient.diff_dst_desc(), read), gradient.diff_weights_desc());
             pass.primitive_ = typename Family::Weights(gradient);
@@ -300,9 +304,9 @@ void OnednnPass::run(const std::byte* first, const std::byte* second, const std:
     std::byte* const first_copy = scratch + whole_lines(scratch_.get_desc().get_size());
     std::byte* const second_copy = first_copy + first_.copy_bytes();
     execute<4>(stream_, primitive_,
-               {{{first_name_, first_.before(stream_, first, first_copy)},
-                 {second_name_, second_.before(stream_, second, second_copy)},
-                 {weights_name_, point(packed_, packed)},
+               {{{names_.first, first_.before(stream_, first, first_copy)},
+                 {names_.second, second_.before(stream_, second, second_copy)},
+                 {names_.weights, point(packed_, packed)},
                  {DNNL_ARG_SCRATCHPAD, point(scratch_, scratch)}}});
     second_.after(stream_, second, second_copy);
 }

@@ -50,6 +50,11 @@ private:
     bool result_ = false;
 };
 
+/// What oneDNN calls the operands of a pass.
+struct ArgumentNames {
+    int first = 0, second = 0, weights = 0;
+};
+
 /// For one number of images and of threads.
 class OnednnPass {
 public:
@@ -86,7 +91,7 @@ private:
     dnnl::stream stream_;
     dnnl::primitive primitive_;
     OnednnWeights weights_;
-    int first_name_ = 0, second_name_ = 0, weights_name_ = 0;
+    ArgumentNames names_;
     OnednnOperand first_, second_;
     dnnl::memory packed_, scratch_;
     std::string implementation_;
