@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -88,7 +87,7 @@ public:
     std::string report(double limit, bool with_me) const;
 
     /// Whether a debugger holds one of the ranks, which then is not to be missed.
-    bool any_traced();
+    bool any_traced() const;
 
 private:
     enum Word : std::size_t { pulse, progress, state, step, text };
@@ -99,7 +98,7 @@ private:
     bool is_watched(std::size_t rank, bool with_ended) const;
     bool is_traced(std::size_t rank) const;
     double limit_of(std::size_t rank, double limit) const;
-    std::optional<std::size_t> silent(double limit) const;
+    bool anyone_silent(double limit) const;
     std::string waits_for(std::size_t rank) const;
     void set_waits_for(std::string_view whom) noexcept;
     std::string activity(std::size_t rank) const;

@@ -22,6 +22,11 @@ struct ActivationShape {
 /// Elements from one image, block of channels or pixel to the next.
 struct ActivationSteps {
     std::size_t image = 0, block = 0, pixel = 0;
+
+    /// Where the pixels of (number of the image, group of `block` channels) lie.
+    std::size_t begin(std::size_t number, std::size_t group) const {
+        return number * image + group * block;
+    }
 };
 
 /// Whatever the order, `block` channels of a pixel are neighbours, and C is a multiple of block.

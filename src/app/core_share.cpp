@@ -1,15 +1,15 @@
 #include "core_share.hpp"
 
 #include <fmt/format.h>
-#include <hwloc.h>
 
 #include <algorithm>
-#include <memory>
+#include <map>
 #include <set>
 #include <vector>
 
 #include "base/error.hpp"
 #include "bytes.hpp"
+#include "topology.hpp"
 
 namespace wasp {
 
@@ -21,14 +21,11 @@ struct Cores {
 };
 
 Cores usable_cores() {
-    hwloc_topology_t raw = nullptr;
-    ENSURE(hwloc_topology_init(&raw) == 0, "hwloc: no topology");
-    const std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> topology(
-        raw, hwloc_topology_destroy);
+    const Topology topology = load_topology();
+    hwloc_topology* const raw = topology.get();
     const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> allowed(
         hwloc_bitmap_alloc(), hwloc_bitmap_free);
-    ENSURE(hwloc_topology_load(raw) == 0 &&
-               hwloc_get_cpubind(raw, allowed.get(), HWLOC_CPUBIND_THREAD) == 0,
+    ENSURE(hwloc_get_cpubind(raw, allowed.get(), HWLOC_CPUBIND_THREAD) == 0,
            "hwloc: can't find out which cores this process may use");
     Cores cores;
     cores.machine = hwloc_get_nbobjs_by_type(raw, HWLOC_OBJ_CORE);
@@ -65,17 +62,17 @@ CoreShare share_cores(Cluster& cluster) {
         reader.read(cores.node);
         reader.read(cores.numbers);
     }
+    std::map<int, std::set<unsigned>> of_node;
+    for (const Cores& cores : all)
+        of_node[cores.node].insert(cores.numbers.begin(), cores.numbers.end());
     std::vector<CoreShare> shares(static_cast<std::size_t>(cluster.size()));
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
-        std::set<unsigned> together;
-        shares[rank].cores = std::max(1, static_cast<int>(all[rank].numbers.size()));
-        shares[rank].ranks = 0;
-        for (const Cores& other : all) {
-            if (other.node != all[rank].node) continue;
-            together.insert(other.numbers.begin(), other.numbers.end());
-            if (overlap(other.numbers, all[rank].numbers)) ++shares[rank].ranks;
-        }
-        shares[rank].together = std::max(1, static_cast<int>(together.size()));
+        const Cores& own = all[rank];
+        shares[rank].cores = std::max(1, static_cast<int>(own.numbers.size()));
+        shares[rank].together = std::max(1, static_cast<int>(of_node[own.node].size()));
+        shares[rank].ranks = static_cast<int>(std::ranges::count_if(all, [&](const Cores& other) {
+            return other.node == own.node && overlap(other.numbers, own.numbers);
+        }));
     }
     cluster.broadcast(std::as_writable_bytes(std::span(shares)), root);
     auto& share = shares[static_cast<std::size_t>(cluster.rank())];

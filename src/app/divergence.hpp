@@ -2,7 +2,6 @@
 /// where to look.
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "nn/model.hpp"

@@ -1,14 +1,11 @@
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <hwloc.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <array>
+#include <cstdlib>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <variant>
 
@@ -18,6 +15,7 @@
 #include "report/provenance.hpp"
 #include "tensor/convolution_operator.hpp"
 #include "tensor/kernels.hpp"
+#include "topology.hpp"
 
 namespace wasp {
 
@@ -44,11 +42,10 @@ std::string convolution_engine(const Kernels& best) {
 }
 
 std::string topology() {
-    hwloc_topology_t raw = nullptr;
-    ENSURE(hwloc_topology_init(&raw) == 0 && hwloc_topology_load(raw) == 0, "hwloc: no topology");
-    const std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> owner(
-        raw, hwloc_topology_destroy);
-    const auto count = [raw](hwloc_obj_type_t type) { return hwloc_get_nbobjs_by_type(raw, type); };
+    const Topology machine = load_topology();
+    const auto count = [&](hwloc_obj_type_t type) {
+        return hwloc_get_nbobjs_by_type(machine.get(), type);
+    };
     return fmt::format("{} socket(s), {} NUMA node(s), {} core(s), {} hardware thread(s)",
                        count(HWLOC_OBJ_PACKAGE), count(HWLOC_OBJ_NUMANODE), count(HWLOC_OBJ_CORE),
                        count(HWLOC_OBJ_PU));

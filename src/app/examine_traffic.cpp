@@ -5,7 +5,6 @@
 
 #include "base/aligned.hpp"
 #include "base/stopwatch.hpp"
-#include "bytes.hpp"
 #include "examination.hpp"
 #include "rate.hpp"
 #include "tensor/vector_ops.hpp"
@@ -25,14 +24,9 @@ struct Partners {
 
 Partners find_partners(Cluster& cluster) {
     const Place& me = cluster.place();
-    ByteWriter message;
-    message.add(me.node);
-    std::vector<int> nodes;
-    for (const auto& bytes : cluster.gather(message.bytes(), 0)) {
-        ByteReader reader(bytes);
-        reader.read(nodes.emplace_back());
-    }
-    broadcast_list(cluster, nodes, 0);
+    std::vector<double> nodes(static_cast<std::size_t>(cluster.size()));
+    nodes[static_cast<std::size_t>(me.rank)] = me.node;
+    cluster.sum(nodes);
     const auto next = [&](int node, int after) {
         const int ranks = cluster.size();
         for (int i = 1; i <= ranks; ++i) {

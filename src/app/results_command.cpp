@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <iostream>
 #include <memory>
 
 #include "base/error.hpp"
@@ -17,7 +16,7 @@ using AsTable = RunsTable (*)(std::span<const std::filesystem::path> paths);
 
 int print(const RunsTable& table) {
     say(table.text);
-    for (const auto& remark : table.remarks) std::cerr << "wasp: " << remark << '\n';
+    for (const auto& remark : table.remarks) fmt::print(stderr, "wasp: {}\n", remark);
     return static_cast<int>(table.complete ? ExitCode::done : ExitCode::usage);
 }
 

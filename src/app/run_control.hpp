@@ -18,9 +18,9 @@ public:
     void stop_all();
     bool stopping() { return mine(stop) > 0; }
 
-    /// To rank `rank`: a signal has come.
-    void tell(int rank) { words_->fetch_add(rank, signals, 1); }
-    bool told() { return mine(signals) > 0; }
+    /// To rank `rank`: there is a reason to stop at a cut.
+    void tell(int rank) { words_->fetch_add(rank, reasons, 1); }
+    bool told() { return mine(reasons) > 0; }
 
     /// Everyone pauses before the next step. resume_all() takes `seconds`, how long it was, off
     /// everyone's training time.
@@ -44,7 +44,7 @@ public:
     void wait_until_all_done();
 
 private:
-    enum Word : std::size_t { stop, pauses, paused_ns, samples, signals, finished, words };
+    enum Word : std::size_t { stop, pauses, paused_ns, samples, reasons, finished, words };
     static constexpr int keeper = 0;  ///< its word `finished` counts for all
 
     std::int64_t mine(Word word) { return words_->read(cluster_.rank(), word); }

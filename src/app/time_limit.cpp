@@ -122,11 +122,11 @@ TimeLimit::TimeLimit(Cluster& cluster, const std::string& text, double bytes) {
 }
 
 bool TimeLimit::is_up() {
-    if (!seconds_) return false;
+    if (!seconds_ || is_up_) return is_up_;
     const double time = watch_.seconds();
     if (last_ > 0) longest_step_ = std::max(longest_step_, time - last_);
     last_ = time;
-    return time + margin() >= *seconds_;
+    return is_up_ = time + margin() >= *seconds_;
 }
 
 void TimeLimit::measured_checkpoint(double seconds) {

@@ -30,7 +30,7 @@ public:
 
     bool is_set() const { return seconds_.has_value(); }
 
-    /// Before every step: whether it is time to stop.
+    /// Before every step: whether it is time to stop; then it stays so.
     bool is_up();
 
     /// How long one took, from the call of all ranks until the file was there.
@@ -46,7 +46,7 @@ public:
 private:
     std::optional<double> seconds_;  // of this object, until the limit
     double checkpoint_;              // seconds
-    bool is_measured_ = false;
+    bool is_measured_ = false, is_up_ = false;
     double longest_step_ = 0, last_ = 0;
     Stopwatch watch_;
 };

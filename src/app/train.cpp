@@ -260,18 +260,18 @@ Verdict train_and_report(Run& run, TimeLimit& limit, const RankRow& place, Journ
     auto rows = gather_rows(run.cluster, loop.recorder().row(), run.first_worker());
     // A run is finished when all that it was to write is there: until then it can be resumed.
     const std::string_view so_far = verdict.status() == "finished" ? "running" : verdict.status();
-    const auto write = [&](Attributes summary) {
+    const auto write = [&](Attributes summary, std::string_view status) {
         Results& results = journal->results();
         summary.merge(
             as_attributes(summarise(results, verdict.seconds, run.config.target_accuracy)));
         results.summary = std::move(summary);
-        journal->write(so_far);
+        journal->write(status);
     };
     collectively(run.cluster, [&] {  // at once: evaluation may be cut short by the wall time
         if (journal == nullptr) return;
         const PhaseScope writes(run.cluster.heartbeats(), Phase::writes);
         journal->results().ranks = std::move(rows);
-        write({});
+        write({}, so_far);
         verdict.checkpoint = await_checkpoint(checkpoints);
     });
     // There is no time left, and the checkpoint has the copies that are to be evaluated.
@@ -295,14 +295,17 @@ Verdict train_and_report(Run& run, TimeLimit& limit, const RankRow& place, Journ
         const PhaseScope writes(run.cluster.heartbeats(), Phase::writes);
         journal->results().curve = std::move(curve);
         journal->results().models = models.rows;
+        const bool saves = last && !run.config.save_model.empty();
+        const bool is_all = !schedule && !saves;
         write({{"evaluation_seconds", watch.seconds() + evaluations.inline_seconds()},
                {"chosen_model", models.chosen},
                {"disagreement", models.disagreement},
-               {"spread", models.spread}});
+               {"spread", models.spread}},
+              is_all ? verdict.status() : so_far);
         if (schedule)
             write_schedule(run.config.record_schedule, *schedule, !run.config.resume.empty());
-        if (last && !run.config.save_model.empty()) save_model(run, *journal);
-        if (so_far != verdict.status()) journal->write(verdict.status());
+        if (saves) save_model(run, *journal);
+        if (!is_all && so_far != verdict.status()) journal->write(verdict.status());
         journal->print_end();
     });
     return verdict;

@@ -10,7 +10,8 @@
 namespace wasp {
 
 /// Collective. command_line: for the results. guardian: on the process that writes them, or null.
-/// Error: whatever goes wrong; divergence and a stop by a signal too, when the results are written.
+/// Error: whatever goes wrong; divergence and a stop by a signal or --max-time too, when the
+/// results are written.
 void train(Cluster& cluster, const TrainConfig& config, std::string_view command_line,
            const Guardian* guardian);
 

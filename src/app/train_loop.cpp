@@ -84,17 +84,16 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
 
 void TrainLoop::serve_between_layers() {
     const bool others_need_me = run_.cluster.place().nodes > 1;
+    const bool serves = others_need_me || run_.config.overlap;
     Heartbeats& heartbeats = run_.cluster.heartbeats();
-    if (others_need_me || run_.config.overlap)
-        run_.model.set_between_layers([this, others_need_me, &heartbeats] {
-            heartbeats.get_on();
-            const Stopwatch watch;
-            if (others_need_me) run_.cluster.poll();
-            protocol_->between_layers();
-            poll_seconds_ += watch.seconds();
-        });
-    else
-        run_.model.set_between_layers([&heartbeats] { heartbeats.get_on(); });
+    run_.model.set_between_layers([this, others_need_me, serves, &heartbeats] {
+        heartbeats.get_on();
+        if (!serves) return;
+        const Stopwatch watch;
+        if (others_need_me) run_.cluster.poll();
+        protocol_->between_layers();
+        poll_seconds_ += watch.seconds();
+    });
     if (run_.config.overlap)
         run_.model.set_gradient_ready([this](std::size_t offset, std::size_t count) {
             const Stopwatch watch;
@@ -222,9 +221,9 @@ std::optional<Reason> TrainLoop::reason_to_stop() {
 
 /// That comes from outside.
 std::optional<Reason> TrainLoop::own_reason() {
-    time_is_up_ = time_is_up_ || limit_.is_up();
+    const bool time_is_up = limit_.is_up();
     if (stop_signal() != 0) return Reason::signal;
-    if (time_is_up_) return Reason::time;
+    if (time_is_up) return Reason::time;
     return std::nullopt;
 }
 

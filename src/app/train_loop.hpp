@@ -114,7 +114,6 @@ private:
     double accuracy_ = -1;           // at the last evaluation
     double checkpoint_seconds_ = 0;  // that all ranks stood still for the last one
     bool retired_ = false;           // no step of mine is waited for any more
-    bool time_is_up_ = false;
     bool reason_told_ = false;
 };
 

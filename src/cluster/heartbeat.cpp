@@ -3,13 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <map>
 
 #include "base/error.hpp"
+#include "neighbours.hpp"
 
 namespace wasp {
 
@@ -165,7 +164,7 @@ void Heartbeats::check(double seconds, double limit, bool with_ended) {
         last_pulse_[rank] = now;
         silence_[rank] = gave_a_sign || !is_watched(rank, with_ended) ? 0 : silence_[rank] + passed;
     }
-    if (!silent(limit)) return;
+    if (!anyone_silent(limit)) return;
     if (any_traced()) {
         std::ranges::fill(silence_, 0.0);
         return;
@@ -173,17 +172,17 @@ void Heartbeats::check(double seconds, double limit, bool with_ended) {
     throw Error(ExitCode::fault, report(limit, true) + ": look there, or raise --stall-timeout");
 }
 
-std::optional<std::size_t> Heartbeats::silent(double limit) const {
+bool Heartbeats::anyone_silent(double limit) const {
     for (std::size_t rank = 0; rank < silence_.size(); ++rank)
-        if (silence_[rank] >= limit_of(rank, limit)) return rank;
-    return std::nullopt;
+        if (silence_[rank] >= limit_of(rank, limit)) return true;
+    return false;
 }
 
 bool Heartbeats::is_lost(int rank, double limit) const {
     const auto index = static_cast<std::size_t>(rank);
     if (index >= silence_.size()) return false;
     if (silence_[index] > limit / 2) return true;
-    return who_[index].near && kill(who_[index].process, 0) != 0 && errno == ESRCH;
+    return who_[index].near && !process_runs(who_[index].process);
 }
 
 bool Heartbeats::is_traced(std::size_t rank) const {
@@ -192,7 +191,7 @@ bool Heartbeats::is_traced(std::size_t rank) const {
            has_tracer(std::to_string(who_[rank].process));
 }
 
-bool Heartbeats::any_traced() {
+bool Heartbeats::any_traced() const {
     for (std::size_t rank = 0; rank < records_.size(); ++rank)
         if (is_traced(rank)) return true;
     return false;

@@ -158,26 +158,27 @@ void MpiCluster::make_heartbeats() {
 
 void MpiCluster::check_alive() {
     if (team_ && team_->any_failed()) throw OtherRankFailed();
-    neighbours_.check(seconds(), place_.host);
-    if (!news_) return;
+    const double now = seconds();
+    neighbours_.check(now, place_.host);
+    if (!news_) return;  // while this object is made
     if (news_->heard_of_failure()) throw OtherRankFailed();
-    news_->get_on(seconds(), stall_seconds());
-    heartbeats_->check(seconds(), stall_seconds());
+    check_others(now, false);
 }
 
 void MpiCluster::check_alive_at_the_end() {
-    if (!news_) return;
     heartbeats_->beat();
-    news_->get_on(seconds(), stall_seconds());
-    heartbeats_->check(seconds(), stall_seconds(), true);
+    check_others(seconds(), true);
+}
+
+void MpiCluster::check_others(double now, bool with_ended) {
+    news_->get_on(now, stall_seconds());
+    heartbeats_->check(now, stall_seconds(), with_ended);
 }
 
 bool MpiCluster::announce_failure() {
-    const bool first = team_->announce_failure();
-    if (!news_) return first;
-    const bool heard = news_->heard_of_failure();
-    if (first && !heard) news_->tell_failure();
-    return first && !heard;
+    const bool first = team_->announce_failure() && !news_->heard_of_failure();
+    if (first) news_->tell_failure();
+    return first;
 }
 
 std::string MpiCluster::description() const {

@@ -47,7 +47,7 @@ public:
     /// has been heard of.
     bool announce_failure();
     /// Of those that did at the same time.
-    bool another_node_speaks() const { return news_ && news_->another_node_speaks(); }
+    bool another_node_speaks() const { return news_->another_node_speaks(); }
 
     /// Error: as check_alive(), among ranks that have ended and wait for each other.
     void check_alive_at_the_end();
@@ -74,6 +74,7 @@ private:
     std::unique_ptr<SharedMemory> make_team_memory() const;
     void meet_neighbours();
     void make_heartbeats();
+    void check_others(double now, bool with_ended);
     template <class T>
     void sum_over_all(std::span<T> values);
 

@@ -101,11 +101,13 @@ void MpiNews::tell_failure() {
     if (!window_) return;
     for (std::size_t node = 0; node < ranks_.size(); ++node) {
         if (node == node_) continue;
-        for (const int rank : ranks_[node])
+        for (const int rank : ranks_[node]) {
+            MPI_Request told = MPI_REQUEST_NULL;  // never asked after: this rank is about to end
             mpi_check(MPI_Rput(&teller_, 1, MPI_UINT64_T, rank,
                                static_cast<MPI_Aint>(table_bytes(table_.size())), 1, MPI_UINT64_T,
-                               window_->handle(), &told_.emplace_back(MPI_REQUEST_NULL)),
+                               window_->handle(), &told),
                       "MPI_Rput");
+        }
     }
 }
 

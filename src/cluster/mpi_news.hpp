@@ -66,7 +66,6 @@ private:
     std::size_t round_ = 0;
     double last_look_ = 0, last_test_ = 0;
     std::uint64_t teller_;  // my node, counted from 1
-    std::vector<MPI_Request> told_;
 };
 
 }  // namespace wasp

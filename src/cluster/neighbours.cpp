@@ -9,16 +9,12 @@
 
 namespace wasp {
 
-namespace {
-
-bool runs(const Neighbours::Neighbour& neighbour) {
-    return kill(neighbour.process, 0) == 0 || errno != ESRCH;
+bool process_runs(int process) {
+    return kill(process, 0) == 0 || errno != ESRCH;
 }
 
-}  // namespace
-
 Neighbours::Neighbours(std::span<const Neighbour> all) {
-    std::ranges::copy_if(all, std::back_inserter(seen_), runs);
+    std::ranges::copy_if(all, std::back_inserter(seen_), process_runs, &Neighbour::process);
 }
 
 void Neighbours::check(double seconds, const std::string& host) {
@@ -26,8 +22,8 @@ void Neighbours::check(double seconds, const std::string& host) {
     if (seconds < next_look_) return;
     next_look_ = seconds + between_looks;
     for (const auto& neighbour : seen_)
-        ENSURE(runs(neighbour), "rank {} (process {} on {}) is gone", neighbour.rank,
-               neighbour.process, host);
+        ENSURE(process_runs(neighbour.process), "rank {} (process {} on {}) is gone",
+               neighbour.rank, neighbour.process, host);
 }
 
 }  // namespace wasp

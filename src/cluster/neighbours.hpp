@@ -7,6 +7,9 @@
 
 namespace wasp {
 
+/// On this node, as far as it can be seen from here.
+bool process_runs(int process);
+
 class Neighbours {
 public:
     struct Neighbour {

@@ -1,8 +1,6 @@
 // Evaluations for programs: `wasp results csv`.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "collect.hpp"
 #include "csv_cells.hpp"
 #include "lookup.hpp"
@@ -11,12 +9,10 @@
 namespace wasp {
 namespace {
 
-/// In front of each row: which run it belongs to. Names of /config where not said otherwise.
-constexpr std::array run_options{"model", "protocol", "data", "batch", "lr", "seed"};
-
+/// In front of each row: which run it belongs to.
 std::string header() {
     std::string line = "file,status,ranks,threads";
-    for (const auto* option : run_options) line += fmt::format(",{}", option);
+    for (const auto* option : csv::run_options) line += fmt::format(",{}", option);
     schema::for_each(schema::curve,
                      [&](const auto& column) { line += fmt::format(",{}", column.name); });
     return line + '\n';
@@ -27,7 +23,7 @@ std::string describe(const CollectedRun& run) {
     std::string cells =
         fmt::format("{},{},{},{}", csv::cell(run.file.string()), csv::cell(run.status),
                     ranks.size(), ranks.empty() ? 0 : ranks.front().threads);
-    for (const auto* option : run_options)
+    for (const auto* option : csv::run_options)
         cells += fmt::format(",{}", csv::cell(text(run.results.config, option)));
     return cells;
 }

@@ -4,11 +4,15 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <string>
 #include <type_traits>
 
 namespace wasp::csv {
+
+/// Options that say which run it is, in this order; all others are details of it.
+inline constexpr std::array run_options{"model", "protocol", "data", "batch", "lr", "seed"};
 
 /// Text, in quotes where it needs them.
 inline std::string cell(const std::string& text) {

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "collect.hpp"
@@ -16,16 +18,25 @@ namespace {
 
 using Cells = std::map<std::string, std::string>;
 
+/// Of all ranks together.
+constexpr std::array<std::pair<const char*, double RankRow::*>, 6> times{
+    {{"compute_seconds", &RankRow::compute},
+     {"pull_seconds", &RankRow::pull},
+     {"push_seconds", &RankRow::push},
+     {"wait_seconds", &RankRow::wait},
+     {"poll_seconds", &RankRow::poll},
+     {"data_seconds", &RankRow::data}}};
+/// Of /provenance.
+constexpr std::array origins{"hosts", "start_time", "git_commit", "slurm_job_id", "dataset_sha256"};
+
 /// Columns that are always there come in this order, with the summary behind.
 const std::vector<std::string>& first_columns() {
     static const std::vector<std::string> names = [] {
-        std::vector<std::string> all{"file",  "status",   "fault", "ranks", "threads", "nodes",
-                                     "model", "protocol", "data",  "batch", "lr",      "seed"};
+        std::vector<std::string> all{"file", "status", "fault", "ranks", "threads", "nodes"};
+        all.insert(all.end(), csv::run_options.begin(), csv::run_options.end());
         for (const auto& [name, value] : as_attributes(Summary{})) all.push_back(name);
-        for (const auto* name : {"compute_seconds", "pull_seconds", "push_seconds", "wait_seconds",
-                                 "poll_seconds", "data_seconds", "hosts", "start_time",
-                                 "git_commit", "slurm_job_id", "dataset_sha256"})
-            all.emplace_back(name);
+        for (const auto& [name, seconds] : times) all.emplace_back(name);
+        all.insert(all.end(), origins.begin(), origins.end());
         return all;
     }();
     return names;
@@ -40,11 +51,11 @@ double sum(const std::vector<RankRow>& ranks, double RankRow::*seconds) {
 /// Options as columns: those that say which run it is by their names, the others as option_NAME,
 /// as some are named like what came out ('updates').
 void add_options(const Attributes& config, Cells& cells) {
-    static const std::set<std::string> plain{"model", "protocol", "data", "batch", "lr", "seed"};
     static const std::set<std::string> whole{"toml", "command_line"};
     for (const auto& [name, value] : config) {
         if (whole.contains(name)) continue;
-        std::string column = plain.contains(name) ? name : "option_" + name;
+        const bool plain = std::ranges::find(csv::run_options, name) != csv::run_options.end();
+        std::string column = plain ? name : "option_" + name;
         std::ranges::replace(column, '-', '_');
         cells[column] = csv::cell(text(config, name));
     }
@@ -57,9 +68,8 @@ Cells cells_of(const CollectedRun& run) {
     const auto& results = run.results;
     const auto& ranks = results.ranks;
     add_options(results.config, cells);
-    for (const auto* name :
-         {"nodes", "hosts", "start_time", "git_commit", "slurm_job_id", "dataset_sha256"})
-        cells[name] = csv::cell(text(results.provenance, name));
+    cells["nodes"] = csv::cell(text(results.provenance, "nodes"));
+    for (const auto* name : origins) cells[name] = csv::cell(text(results.provenance, name));
     for (const auto& [name, value] : results.summary)
         cells[name] = csv::cell(text(results.summary, name));
     for (const auto& model : results.models)
@@ -68,12 +78,7 @@ Cells cells_of(const CollectedRun& run) {
     if (ranks.empty()) return cells;
     cells["ranks"] = csv::cell(ranks.size());
     cells["threads"] = csv::cell(ranks.front().threads);
-    cells["compute_seconds"] = csv::cell(sum(ranks, &RankRow::compute));
-    cells["pull_seconds"] = csv::cell(sum(ranks, &RankRow::pull));
-    cells["push_seconds"] = csv::cell(sum(ranks, &RankRow::push));
-    cells["wait_seconds"] = csv::cell(sum(ranks, &RankRow::wait));
-    cells["poll_seconds"] = csv::cell(sum(ranks, &RankRow::poll));
-    cells["data_seconds"] = csv::cell(sum(ranks, &RankRow::data));
+    for (const auto& [name, seconds] : times) cells[name] = csv::cell(sum(ranks, seconds));
     return cells;
 }
 

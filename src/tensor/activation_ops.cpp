@@ -12,15 +12,6 @@ namespace wasp {
 
 namespace {
 
-/// Where the pixels of (image, group of `block` channels) lie, in elements.
-struct Planes {
-    ActivationSteps steps;
-    Planes(ActivationLayout layout, ActivationShape shape) : steps(layout.steps(shape)) {}
-    std::size_t begin(std::size_t image, std::size_t group) const {
-        return image * steps.image + group * steps.block;
-    }
-};
-
 /// body(image, group) for all, shared out among the threads by images.
 template <class Body>
 void for_each_plane(ActivationLayout layout, ActivationShape shape, Body body) {
@@ -45,12 +36,12 @@ template <class E>
 void mean_of(ActivationLayout layout, ActivationShape shape, const E* x, float* means) {
     const auto block = static_cast<std::size_t>(layout.block);
     const float factor = 1 / static_cast<float>(shape.pixels);
-    const Planes planes(layout, shape);
+    const ActivationSteps steps = layout.steps(shape);
     for_each_plane(layout, shape, [&](std::size_t image, std::size_t group) {
-        const E* pixel = x + planes.begin(image, group);
+        const E* pixel = x + steps.begin(image, group);
         float* mean = means + image * static_cast<std::size_t>(shape.channels) + group * block;
         std::fill_n(mean, block, 0.0F);
-        for (int p = 0; p < shape.pixels; ++p, pixel += planes.steps.pixel)
+        for (int p = 0; p < shape.pixels; ++p, pixel += steps.pixel)
             for (std::size_t c = 0; c < block; ++c) mean[c] += to_float(pixel[c]);
         for (std::size_t c = 0; c < block; ++c) mean[c] *= factor;
     });
@@ -60,12 +51,12 @@ template <class E>
 void spread(ActivationLayout layout, ActivationShape shape, const float* gradient, E* dx) {
     const auto block = static_cast<std::size_t>(layout.block);
     const float factor = 1 / static_cast<float>(shape.pixels);
-    const Planes planes(layout, shape);
+    const ActivationSteps steps = layout.steps(shape);
     for_each_plane(layout, shape, [&](std::size_t image, std::size_t group) {
-        E* pixel = dx + planes.begin(image, group);
+        E* pixel = dx + steps.begin(image, group);
         const float* from =
             gradient + image * static_cast<std::size_t>(shape.channels) + group * block;
-        for (int p = 0; p < shape.pixels; ++p, pixel += planes.steps.pixel)
+        for (int p = 0; p < shape.pixels; ++p, pixel += steps.pixel)
             for (std::size_t c = 0; c < block; ++c) assign(from[c] * factor, pixel[c]);
     });
 }
@@ -73,16 +64,16 @@ void spread(ActivationLayout layout, ActivationShape shape, const float* gradien
 /// One side of a padded shortcut.
 struct ShortcutSide {
     ActivationShape shape;
-    Planes planes;
+    ActivationSteps steps;
     std::size_t element, pixel;  // bytes from one to the next
 
     ShortcutSide(ActivationLayout layout, ActivationShape of)
         : shape(of),
-          planes(layout, of),
+          steps(layout.steps(of)),
           element(layout.element()),
-          pixel(planes.steps.pixel * element) {}
+          pixel(steps.pixel * element) {}
     std::size_t begin(std::size_t image, std::size_t group) const {
-        return planes.begin(image, group) * element;
+        return steps.begin(image, group) * element;
     }
 };
 

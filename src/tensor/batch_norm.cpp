@@ -31,24 +31,23 @@ struct BatchNorm::Walk {
           width(static_cast<std::size_t>(vectors * layer.layout_.block)),
           groups(layer.channels_ / width),
           precision(layer.layout_.precision) {
-        const auto area = static_cast<std::ptrdiff_t>(pixels);
-        const auto channels = static_cast<std::ptrdiff_t>(layer.channels_);
+        const auto steps = layer.layout_.steps({images, static_cast<int>(layer.channels_), pixels});
+        group_step = vectors * static_cast<std::ptrdiff_t>(steps.block);
         switch (layer.layout_.order) {
             case ActivationOrder::planes:  // one run; parts are of whole cache lines
                 one_channel = true;
-                group_step = images * area;
                 step = length = 64;
                 last = group_step;
                 break;
             case ActivationOrder::blocks:
-                length = group_step = area * layer.layout_.block;
-                step = channels * area;
+                length = group_step;
+                step = static_cast<std::ptrdiff_t>(steps.image);
                 last = images * step;
                 break;
             case ActivationOrder::channels_last:
-                length = group_step = static_cast<std::ptrdiff_t>(width);
-                step = channels;
-                last = images * area * step;
+                length = group_step;
+                step = static_cast<std::ptrdiff_t>(steps.pixel);
+                last = std::ptrdiff_t{images} * pixels * step;
                 break;
         }
         units = static_cast<std::size_t>((last + step - 1) / step);

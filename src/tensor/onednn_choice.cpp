@@ -194,7 +194,8 @@ Measured measure(const OnednnEngine& engine, ConvolutionPass kind, const Convolu
 ConvolutionAlgorithm choose_algorithm(const OnednnEngine& engine, ConvolutionPass kind,
                                       const ConvolutionShape& shape, ConvolutionAlgorithm wanted) {
     using enum ConvolutionAlgorithm;
-    if (wanted == direct) return direct;
+    const auto possible = possible_algorithms(engine.layout(), kind, shape);
+    if (wanted == direct || possible.size() == 1) return direct;
     const std::scoped_lock lock(mutex);
     const auto known = std::ranges::find_if(measured_passes, [&](const Measured& entry) {
         return entry.choice.shape == shape && entry.kind == kind &&
@@ -203,7 +204,7 @@ ConvolutionAlgorithm choose_algorithm(const OnednnEngine& engine, ConvolutionPas
     if (wanted == measured && known != measured_passes.end()) return known->algorithm;
 
     std::vector<std::pair<ConvolutionAlgorithm, OnednnPass>> passes;
-    for (const auto algorithm : possible_algorithms(engine.layout(), kind, shape))
+    for (const auto algorithm : possible)
         if (auto pass = OnednnPass::make(engine, kind, shape, algorithm))
             passes.emplace_back(algorithm, std::move(*pass));
     ENSURE(!passes.empty(), "oneDNN has no convolution {}→{} {}×{}", shape.inputs, shape.outputs,

@@ -88,8 +88,11 @@ void OnednnWeights::pack(const dnnl::stream& stream, const float* flat, std::byt
         if (turned_ > 0) {
             auto* turned = reinterpret_cast<float*>(packed + turned_at_);
             const auto area = static_cast<std::size_t>(area_);
-            for (std::size_t at = 0; at < turned_; at += area)
-                std::reverse_copy(flat + at, flat + at + area, turned + at);
+            constexpr std::size_t grain = 256;  // kernels
+            parallel_ranges(turned_ / area, grain, [&](std::size_t begin, std::size_t end) {
+                for (std::size_t at = begin * area; at < end * area; at += area)
+                    std::reverse_copy(flat + at, flat + at + area, turned + at);
+            });
             flat = turned;
         }
         reorder(stream, const_cast<float*>(flat), packed);

@@ -23,6 +23,8 @@ public:
 private:
     /// body(row of the matrix, h, w): windows of one image, whose first pixel is at (h,w).
     template <class Body>
+    void for_each_image(Body body) const;
+    template <class Body>
     void for_each(std::size_t image, Body body) const;
 
     ConvolutionShape shape_;
