@@ -1,7 +1,6 @@
 """Runs as job arrays of Slurm: one array a shape (nodes, ranks, threads), one task a run."""
 import json
 import os
-import pathlib
 import re
 import shlex
 import subprocess
@@ -90,7 +89,7 @@ class Jobs:
     """Which arrays were submitted, and which of their tasks are still in the queue."""
 
     def __init__(self, folder):
-        self.file = pathlib.Path(folder.path) / "jobs" / "submitted.json"
+        self.file = folder.path / "jobs" / "submitted.json"
         self.arrays = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
 
     def add(self, job, runs):

@@ -43,9 +43,9 @@ def siblings_of(runs):
 
 
 def differing(siblings):
-    """Options, beside the protocol and the batch, in which they are not all alike, in order of name."""
+    """Options, beside protocol, batch and threads, in which they are not all alike, in order of name."""
     options = [group.first.options() for group in siblings if group.first.config]  # none: it has just begun
-    keys = sorted(set(itertools.chain.from_iterable(options)) - {"protocol", "batch"})
+    keys = sorted(set(itertools.chain.from_iterable(options)) - {"protocol", "batch", "threads"})
     protocols = len({each.get("protocol") for each in options})
 
     def differs(key):
@@ -54,14 +54,14 @@ def differing(siblings):
     return [key for key in keys if differs(key)]
 
 
-def labels_of(siblings, keys=None):
+def labels_of(siblings):
     """One each: protocol, and whatever else tells them apart."""
-    keys = differing(siblings) if keys is None else keys
+    keys = differing(siblings)
     labels = []
     for group in siblings:
         options = group.first.options()
         further = "".join(f", {key} {options[key]:g}" if isinstance(options.get(key), float) else
-                          f", {key} {options.get(key, '–')}" for key in keys if key != "threads" and options)
+                          f", {key} {options.get(key, '–')}" for key in keys if options)
         label = group.first.label() + further
         labels.append(label if len(label) <= MOST_LETTERS else label[:MOST_LETTERS - 1] + "…")
     return [label if labels.count(label) == 1 else f"{label} [{group.first.path.stem}]"
@@ -74,6 +74,10 @@ class Family:
     def __init__(self, members, label):
         self.members = sorted(members, key=lambda group: group.workers)
         self.label = label
+
+
+def worker_counts(families):
+    return sorted({group.workers for family in families for group in family.members})
 
 
 def scaling_key(group, with_batch, with_nodes):
@@ -101,7 +105,7 @@ def families_of(siblings):
             unique = len({one.workers for one in part}) == len(part)
             groups += [part] if unique else grouped(part, True, True)
     heads = [group[0] for group in groups]
-    keys = [key for key in differing(heads) if key != "threads"]
+    keys = differing(heads)
     labels = []
     for group in groups:
         run = group[0].first

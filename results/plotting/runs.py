@@ -45,9 +45,10 @@ class Run:
         """What it is, whichever its seed."""
         return {key: value for key, value in self.config.items() if key not in ELSEWHERE}
 
-    def sibling(self):
-        """What runs have in common that differ in their seed only."""
-        return str(sorted((key, str(value)) for key, value in self.options().items())) + f" {self.size} {self.nodes}"
+    def sibling(self, but=None):
+        """What runs have in common that differ in their seed, and in the option `but`, only."""
+        options = sorted((key, str(value)) for key, value in self.options().items() if key != but)
+        return f"{options} {self.size} {self.nodes}"
 
     def label(self):
         size = f"{self.size} rank{'s' if self.size > 1 else ''}"

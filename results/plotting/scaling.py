@@ -7,10 +7,16 @@ import numpy
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from . import style
+from .families import worker_counts
 from .style import pyplot
 
 MEASURES = (("samples_per_second", "samples a second", lambda values: values),
             ("time_to_accuracy", "time to the target accuracy", lambda values: 1 / values))
+
+
+def deviation(values):
+    """Over the seeds; 0 of one."""
+    return values.std(ddof=1) if len(values) > 1 else 0
 
 
 def speedups(family, name, speed):
@@ -21,7 +27,7 @@ def speedups(family, name, speed):
     least, base = known[0]
     scaled = [(workers, least * values / base.mean()) for workers, values in known]
     return (numpy.array([workers for workers, _ in scaled]), numpy.array([values.mean() for _, values in scaled]),
-            numpy.array([values.std(ddof=1) if len(values) > 1 else 0 for _, values in scaled]))
+            numpy.array([deviation(values) for _, values in scaled]))
 
 
 def mark_workers(panel, counts):
@@ -32,7 +38,7 @@ def mark_workers(panel, counts):
 
 
 def draw_scaling(families, title, folder):
-    counts = sorted({group.workers for family in families for group in family.members})
+    counts = worker_counts(families)
     if len(counts) < 2:
         return False
     drawn = []
@@ -67,7 +73,7 @@ def draw_scaling(families, title, folder):
 
 
 def draw_step_mass(families, title, folder):
-    counts = sorted({group.workers for family in families for group in family.members})
+    counts = worker_counts(families)
     shown = [(family, number, [group for group in family.members if len(group.values("step_mass"))])
              for number, family in enumerate(families)]
     shown = [one for one in shown if one[2]]
@@ -77,7 +83,7 @@ def draw_step_mass(families, title, folder):
     for family, number, groups in shown:
         values = [group.values("step_mass") for group in groups]
         panel.errorbar([group.workers for group in groups], [each.mean() for each in values],
-                       [each.std(ddof=1) if len(each) > 1 else 0 for each in values], capsize=3, markersize=5,
+                       [deviation(each) for each in values], capsize=3, markersize=5,
                        label=family.label, **style.line(number))
     mark_workers(panel, counts)
     panel.set_ylim(bottom=0)

@@ -3,7 +3,7 @@ import numpy
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from . import style
-from .families import labels_of
+from .families import labels_of, worker_counts
 from .style import pyplot
 
 MOST_BARS = 150
@@ -50,7 +50,7 @@ def box_of(total):
 
 
 def draw_staleness_by_workers(families, title, folder):
-    counts = sorted({group.workers for family in families for group in family.members})
+    counts = worker_counts(families)
     shown = [family for family in families if any(group.staleness().sum() for group in family.members)]
     if len(counts) < 2 or not shown:
         return False

@@ -24,7 +24,7 @@ def mean_sd(values, factor, digits):
 
 def descriptions(siblings):
     """(headings, cells): what each is, in as many columns as differ."""
-    keys = [key for key in differing(siblings) if key != "threads"]
+    keys = differing(siblings)
     facts = [("workers", lambda run: run.workers), ("nodes", lambda run: run.nodes),
              ("threads", lambda run: run.threads), ("batch", lambda run: run.config.get("batch", "–"))]
     facts += [(key, lambda run, key=key: run.options().get(key, "–")) for key in keys]
@@ -73,8 +73,7 @@ def best_of_tuned(siblings, plan):
         return None
     groups = {}
     for group in siblings:
-        options = {key: str(value) for key, value in group.first.options().items() if key != option}
-        groups.setdefault((group.workers, str(sorted(options.items()))), []).append(group)
+        groups.setdefault(group.first.sibling(option), []).append(group)
     lower = plan["tuned_by"] != "final_accuracy"
 
     def rank(group):

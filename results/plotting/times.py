@@ -43,7 +43,7 @@ def draw_time_shares(families, title, folder):
     rows = []
     for family in families:
         for group in family.members:
-            shares = [run.part_shares() for run in group.runs if run.part_shares()]
+            shares = [each for run in group.runs if (each := run.part_shares())]
             if shares:
                 mean = {name: 100 * float(numpy.mean([each[name] for each in shares])) for name in shares[0]}
                 rows.append((f"{family.label}, {group.workers} worker{'s' if group.workers > 1 else ''}", mean))

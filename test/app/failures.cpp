@@ -7,6 +7,7 @@
 #include <csignal>
 #include <fstream>
 #include <regex>
+#include <stdexcept>
 
 #include "report/results_file.hpp"
 #include "support/process.hpp"
@@ -218,9 +219,25 @@ int rank_of(int pid) {
     return std::stoi(variables.substr(variables.find(name) + name.size()));
 }
 
+/// Error: it is not there; a signal to process -1 would go to all that there are.
 int pid_of(const std::vector<int>& ranks, int rank) {
     const auto found = std::ranges::find(ranks, rank, rank_of);
-    return found == ranks.end() ? -1 : *found;
+    if (found == ranks.end()) throw std::runtime_error("there is no rank " + std::to_string(rank));
+    return *found;
+}
+
+/// One of `ranks` is suspended: it is named, and the results tell.
+void suspend_a_rank(const std::filesystem::path& out, const std::string& protocol, int ranks,
+                    int rank) {
+    SCOPED_TRACE(protocol);
+    Process process(
+        mpi_words(ranks, endless_training(out, protocol) + Words{"--stall-timeout", "0.7"}));
+    process.wait_until([&] { return has_begun(process); });
+    const int victim = pid_of(process.descendants("wasp"), rank);
+    kill(victim, SIGSTOP);
+    const auto outcome = process.wait();
+    expect_the_suspended_is_named(process, outcome, rank, victim);
+    EXPECT_EQ(status_of(out), "failed") << outcome.err;
 }
 
 // Whether the others wait for it, or would only have missed it at their end.
@@ -231,33 +248,15 @@ TEST(Failures, ASuspendedRankIsNamedOnceAndTheResultsTell) {
          {"bsp", "wasp:period=5", "ssp", "localsgd", "asp", "asp:servers=1", "easgd", "eamsgd",
           "nosync", "backup", "consgd"}) {
         const auto out = scratch / (std::to_string(++number) + ".h5");
-        Process process(
-            mpi_words(4, endless_training(out, protocol) + Words{"--stall-timeout", "0.7"}));
-        process.wait_until([&] { return has_begun(process); });
-        const int victim = pid_of(process.descendants("wasp"), 3);  // not the one that writes
-        kill(victim, SIGSTOP);
-        const auto outcome = process.wait();
-        SCOPED_TRACE(protocol);
-        expect_the_suspended_is_named(process, outcome, 3, victim);
-        EXPECT_EQ(status_of(out), "failed") << outcome.err;
+        suspend_a_rank(out, protocol, 4, 3);  // not the one that writes
     }
 }
 
 // Another rank says what became of the results.
 TEST(Failures, ASuspendedWriterOrServerIsNamedAndTheResultsTell) {
     const Scratch scratch;
-    for (const std::string protocol : {"asp", "nosync", "asp:servers=1"}) {
-        const auto out = scratch / (protocol + ".h5");
-        Process process(
-            mpi_words(3, endless_training(out, protocol) + Words{"--stall-timeout", "0.7"}));
-        process.wait_until([&] { return has_begun(process); });
-        const int victim = pid_of(process.descendants("wasp"), 0);
-        kill(victim, SIGSTOP);
-        const auto outcome = process.wait();
-        SCOPED_TRACE(protocol);
-        expect_the_suspended_is_named(process, outcome, 0, victim);
-        EXPECT_EQ(status_of(out), "failed") << outcome.err;
-    }
+    for (const std::string protocol : {"asp", "nosync", "asp:servers=1"})
+        suspend_a_rank(scratch / (protocol + ".h5"), protocol, 3, 0);
 }
 
 // The writer hears of it and says how the run ended; where it is the writer, another node does.

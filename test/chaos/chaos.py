@@ -360,7 +360,7 @@ class Chaos:
         return sorted(name for name in names if name.startswith("step-"))
 
     def check_code(self, case, event, ended):
-        """As interface.md has them; a run may have come to its end before the event."""
+        """As docs/INTERFACE.md has them; a run may have come to its end before the event."""
         allowed = {0}
         if event in SIGNALS:
             allowed |= {75}
@@ -472,10 +472,11 @@ def main():
     options.wasp, options.fault = os.path.abspath(options.wasp), os.path.abspath(options.fault)
     # Names that a shell would take apart.
     folder = tempfile.mkdtemp(prefix="chaos 'of \"wäsp\" ")
+    findings = None  # interrupted
     try:
         findings = run_all(options, folder)
     finally:
-        if "findings" in locals() and findings == 0:
+        if findings == 0:
             shutil.rmtree(folder, ignore_errors=True)
         else:
             print(f"what is left of the runs that failed: {folder}")

@@ -7,7 +7,6 @@ are 'same' (the images and labels of grey.bin, labels.bin), 'rgb' (of rgb.bin), 
 'accept' or 'reject'; of a file with one split 'one', 'one rgb' (the training images alone) or 'one reject'.
 """
 import itertools
-import itertools
 import os
 import sys
 import zlib

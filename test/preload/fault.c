@@ -3,7 +3,7 @@
  * CALL: open (for writing), write, fsync, close, rename, link, mkdir, flock, of either path.
  * WHAT: ENOSPC, EDQUOT, EIO, EROFS, ENOLCK: the call fails with it, and so do all after it; the
  *       first write that fails puts half of its bytes on disk, as on a disk that gets full;
- *       KILL, STOP: the process gets that signal, in the middle of a write. */
+ *       KILL: the process ends, in the middle of a write. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -47,19 +47,16 @@ static long met(const char* call, const char* path) {
     return number < first ? 0 : number - first + 1;
 }
 
-/* Ends or stops this process if that is WHAT. Returns whether the call is to fail. */
-static int strike(void) {
+/* Ends this process if that is WHAT, else says why the call fails. */
+static void strike(void) {
     if (strcmp(what, "KILL") == 0) raise(SIGKILL);
-    if (strcmp(what, "STOP") == 0) {
-        raise(SIGSTOP);
-        return 0;
-    }
     errno = error_number();
-    return 1;
 }
 
 static int fails(const char* call, const char* path) {
-    return met(call, path) && strike();
+    if (!met(call, path)) return 0;
+    strike();
+    return 1;
 }
 
 static const char* path_of(int file, char* buffer, size_t size) {
@@ -95,7 +92,7 @@ ssize_t write(int file, const void* bytes, size_t count) {
     if (times == 0) return REAL(write)(file, bytes, count);
     const size_t half = times == 1 && count > 1 ? count / 2 : 0;
     const ssize_t written = half > 0 ? REAL(write)(file, bytes, half) : 0;
-    if (!strike()) return REAL(write)(file, (const char*)bytes + half, count - half) + written;
+    strike();
     return written > 0 ? written : -1;
 }
 

@@ -14,6 +14,8 @@ tests = unittest.defaultTestLoader
 if len(sys.argv) > 3:
     tests.testNamePatterns = [f"*{sys.argv[3]}*"]
 outcome = unittest.TextTestRunner(verbosity=2).run(tests.discover(str(here), pattern="test_*.py"))
+if not outcome.testsRun:
+    sys.exit("no tests were run")
 bad = len(outcome.failures) + len(outcome.errors) + len(outcome.unexpectedSuccesses)
 if outcome.skipped:
     print(f"[  SKIPPED ] {len(outcome.skipped)} tests.")

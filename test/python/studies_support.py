@@ -23,6 +23,11 @@ model = "mlp"
 """
 
 
+def make_data(path):
+    subprocess.run([WASP, "data", "synth", "--classes", "4", "--shape", "1,8,8", "--train", "80", "--test", "20",
+                    "--out", path], check=True, capture_output=True)
+
+
 class InFolder(unittest.TestCase):
     """In a folder of its own, whose name needs quotes everywhere."""
 

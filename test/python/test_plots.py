@@ -16,7 +16,7 @@ import numpy
 import plot
 from plotting import families, runs, scaling, staleness, tables
 from studies import configuration, folder, plan
-from studies_support import ROOT, WASP
+from studies_support import ROOT, WASP, make_data
 
 STUDY = """# <b>A study</b> & its "plan"
 out = "a 'study' ü"
@@ -64,8 +64,7 @@ class Study(unittest.TestCase):
         cls.addClassCleanup(scratch.cleanup)
         cls.addClassCleanup(os.chdir, os.getcwd())
         os.chdir(scratch.name)
-        subprocess.run([WASP, "data", "synth", "--classes", "4", "--shape", "1,8,8", "--train", "80", "--test", "20",
-                        "--out", "toy.h5"], check=True, capture_output=True)
+        make_data("toy.h5")
         pathlib.Path("study.toml").write_text(STUDY, encoding="utf-8")
         study = configuration.read_study("study.toml")
         cls.planned = plan.runs_of(study)
@@ -159,8 +158,7 @@ class Files(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         cls.folder = pathlib.Path(scratch.name)
-        subprocess.run([WASP, "data", "synth", "--classes", "4", "--shape", "1,8,8", "--train", "80", "--test", "20",
-                        "--out", cls.folder / "toy"], check=True, capture_output=True)
+        make_data(cls.folder / "toy")
         subprocess.run([WASP, "train", "--data", cls.folder / "toy", "--model", "mlp", "--protocol", "nosync",
                         "--samples", "160", "--batch", "8", "--out", cls.folder / "run.h5", "--cluster", "threads:2",
                         "--progress", "none"], check=True, capture_output=True)

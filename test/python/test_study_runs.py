@@ -7,12 +7,7 @@ import subprocess
 
 import h5py
 
-from studies_support import STUDY, WASP, InFolder, write_results
-
-
-def make_data(path):
-    subprocess.run([WASP, "data", "synth", "--classes", "4", "--shape", "1,8,8", "--train", "80", "--test", "20",
-                    "--out", path], check=True, capture_output=True)
+from studies_support import STUDY, InFolder, make_data, write_results
 
 
 class Local(InFolder):

@@ -220,7 +220,7 @@ def a_signal_before_the_limit_may_go_to_the_ranks():
 def a_job_without_checkpoints_is_not_begun_again_and_again():
     out = WORK / "anew.h5"
     job = Job(["--ntasks-per-node=2", "--time=1", "--signal=B:USR1@50"],
-              [*training(out, "nosync:groups=2,inner=backup"), "--updates", 10**9]).wait("FAILED")
+              [*training(out, "nosync:groups=2,inner=backup"), "--updates", ENDLESS]).wait("FAILED")
     assert "not again" in job.output(), job.output()
     assert (job.fact("ExitCode"), job.fact("Restarts")) == ("75:0", "0")
     assert results(out)["status"] == "stopped"
@@ -228,7 +228,7 @@ def a_job_without_checkpoints_is_not_begun_again_and_again():
 
 def a_cancelled_job_keeps_its_results():
     out = WORK / "cancelled.h5"
-    job = Job(["--nodes=2", "--ntasks-per-node=1"], [*until_stopped(out), "--updates", 10**9])
+    job = Job(["--nodes=2", "--ntasks-per-node=1"], [*until_stopped(out), "--updates", ENDLESS])
     job.wait_for_output("epoch")
     run("scancel", job.id)
     job.wait("CANCELLED")
@@ -294,7 +294,8 @@ def a_study_runs_as_arrays_fills_its_gaps_and_becomes_a_page():
     study.call()
     study.wait_for("12 runs: 12 finished")
     results_files = sorted(study.folder.glob("*.h5"))
-    sizes = sorted(check_finished(out, results(out)["ranks"], results(out)["ranks"])["ranks"] for out in results_files)
+    sizes = sorted(check_finished(out, ranks, ranks)["ranks"]
+                   for out in results_files for ranks in [results(out)["ranks"]])
     assert sizes == [1] * 4 + [2] * 4 + [4] * 4, sizes
 
     results_files[0].unlink()
@@ -310,7 +311,7 @@ def a_study_runs_as_arrays_fills_its_gaps_and_becomes_a_page():
 
 
 def a_study_can_be_cancelled_and_goes_on_later():
-    study = Study("endless", 2, 10**9)
+    study = Study("endless", 2, ENDLESS)
     study.call()
     wait_until(lambda: list(study.folder.glob("*.h5")), "a run to begin")
     assert "4 runs" in study.call("status")
@@ -355,6 +356,8 @@ def main():
     run(WASP, "data", "synth", "--classes", "4", "--shape", "1,28,28", "--train", "640", "--test", "64", "--out",
         CLUSTER / "data.h5")
     side_by_side, alone = ([case for case in cases if re.search(PATTERN, case.__name__)] for cases in (SIDE_BY_SIDE, ALONE))
+    if not side_by_side + alone:
+        sys.exit(f"no case fits {PATTERN!r}")
     with concurrent.futures.ThreadPoolExecutor(len(SIDE_BY_SIDE)) as pool:
         verdicts = list(pool.map(passes, side_by_side))
     if NAMESPACES:

@@ -27,7 +27,7 @@ fi
 
 if [[ -z ${CLUSTER:-} ]]; then
     export CLUSTER CLUSTER_KIND SLURM_CONF
-    CLUSTER=$(mktemp -d /tmp/slurm.XXXXXX)  # short, as the paths of sockets must be
+    CLUSTER=$(mktemp -d /tmp/slurm.XXXXXX) || exit 1  # short, as the paths of sockets must be
     SLURM_CONF=$CLUSTER/slurm.conf
     if [[ -z ${CLUSTER_KIND:-} ]]; then
         CLUSTER_KIND=loopback

@@ -2,7 +2,7 @@
 # Whether a run between two nodes comes to its end, MPI_Finalize included, every time.
 # usage: ends.sh MPIEXEC WASP TIMES      needs what on_two_nodes.sh needs; prints how often it did
 mpiexec=$1 wasp=$2 times=$3
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 "$wasp" data synth --classes 4 --shape 1,12,12 --train 200 --test 50 --out "$folder/data.h5" > /dev/null
 passed=0 failed=0
