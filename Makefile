@@ -25,17 +25,18 @@ endif
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
 CXXFLAGS := -std=c++20 -fopenmp -ffp-contract=off $(MODE_FLAGS.$(MODE)) $(WARNINGS) $(EXTRA_FLAGS)
 CPPFLAGS := -Iinclude -Itest $(MPI_FLAGS) $(BLAS_FLAGS) $(HDF5_FLAGS) $(ONEDNN_FLAGS) $(OTHER_FLAGS)
-LDLIBS   := $(MPI_LIBS) $(BLAS_LIBS) $(HDF5_LIBS) $(ONEDNN_LIBS) $(OTHER_LIBS)
+LDLIBS   := $(MPI_LIBS) $(BLAS_LIBS) $(HDF5_LIBS) $(ONEDNN_LIBS) $(SIMGRID_LIBS) $(OTHER_LIBS)
 
 B       := build/$(MACHINE)-$(MODE)
-LEFT_OUT := %.simd.cpp src/app/main.cpp $(if $(filter 1,$(ONEDNN)),,src/tensor/onednn_%)
+LEFT_OUT := %.simd.cpp src/app/main.cpp $(if $(filter 1,$(ONEDNN)),,src/tensor/onednn_%) \
+           $(if $(filter 1,$(SIMGRID)),,src/cluster/sim_%)
 SOURCES := $(filter-out $(LEFT_OUT),$(wildcard src/*/*.cpp))
 KERNELS := $(wildcard src/*/*.simd.cpp)
 OBJECTS := $(SOURCES:%.cpp=$B/%.o) $(foreach isa,$(SIMD),$(KERNELS:%.simd.cpp=$B/%.$(isa).o))
 TESTS   := $(wildcard test/*.cpp test/*/*.cpp)
 BENCHES := $(wildcard test/bench/*.cpp)
 FUZZERS := $(wildcard test/fuzz/*.cpp)
-TEST_OBJECTS  := $(patsubst %.cpp,$B/%.o,$(filter-out $(BENCHES) $(FUZZERS),$(TESTS)))
+TEST_OBJECTS  := $(patsubst %.cpp,$B/%.o,$(filter-out $(BENCHES) $(FUZZERS) $(if $(filter 1,$(SIMGRID)),,test/cluster/sim_%),$(TESTS)))
 BENCH_OBJECTS := $(BENCHES:%.cpp=$B/%.o)
 PRELOADS := $(patsubst test/preload/%.c,$B/%.so,$(wildcard test/preload/*.c))
 SCRIPTS := $(wildcard tools/*.sh jobs/*.sh jobs/*.sbatch test/*/*.sh .ci/run)
@@ -158,6 +159,12 @@ $(foreach isa,$(SIMD),$(eval $(call SIMD_RULE,$(isa))))
 
 # Which kernels were built: the dispatcher must not name others.
 $B/src/tensor/dispatch.o $B/src/tensor/dispatch.tidy: CPPFLAGS += $(foreach isa,$(SIMD),-DHAVE_SIMD_$(isa))
+
+# Who asks whether there is virtual time in this build.
+ifeq ($(SIMGRID),1)
+KNOW_SIMGRID := $(foreach file,src/app/cluster_choice test/main,$B/$(file).o $B/$(file).tidy)
+$(KNOW_SIMGRID): CPPFLAGS += -DHAVE_SIMGRID
+endif
 
 # What a build is made with goes into every results file. A new commit rebuilds that one object.
 COMMIT := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)

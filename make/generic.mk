@@ -25,6 +25,9 @@ HDF5_LIBS  := -L$(LIB_DIR)/hdf5/serial -lhdf5_hl -lhdf5 -Wl,-rpath,$(LIB_DIR)/hd
 ONEDNN     := 1
 ONEDNN_FLAGS = $(if $(filter 1,$(ONEDNN)),-DHAVE_ONEDNN)
 ONEDNN_LIBS  = $(if $(filter 1,$(ONEDNN)),-ldnnl)
+# Virtual time (--cluster sim:…); SIMGRID=0: none.
+SIMGRID    := 1
+SIMGRID_LIBS = $(if $(filter 1,$(SIMGRID)),-lsimgrid)
 OTHER_FLAGS := -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1
 OTHER_LIBS := -lfmt -lz -lpng -ltomlplusplus -lhwloc
 TEST_LIBS  := -lgtest

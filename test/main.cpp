@@ -1,5 +1,6 @@
 // usage: tests [--wasp=PROGRAM] [--mpiexec=…] [--python=…] [--samples=FOLDER] [--gtest_…]
 //        mpiexec -n N tests --ranks=mpi     the suites Ranks*, on these N ranks
+//        tests --ranks=sim                  the same in virtual time
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -7,15 +8,27 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "cluster/sim.hpp"
 #include "support/on_ranks.hpp"
 #include "support/options.hpp"
 
 namespace wasp::test {
 
 Cluster* world = nullptr;
+bool in_virtual_time = false;
 Options options;
 
 void on_ranks(std::initializer_list<int> sizes, const std::function<void(Cluster&)>& body) {
+#ifdef HAVE_SIMGRID
+    if (in_virtual_time) {
+        SimOptions machine{.machine = machine_preset("tianhe2"), .compute = {.start = 1e-3}};
+        for (const int ranks : sizes) {
+            machine.ranks = ranks;
+            run_on_sim(machine, body);
+        }
+        return;
+    }
+#endif
     if (world == nullptr) {
         for (const int ranks : sizes) run_on_threads(ranks, body);
         return;
@@ -44,6 +57,12 @@ private:
     int rank_;
 };
 
+void choose_suites_of_ranks() {
+    auto& filter = testing::GTEST_FLAG(filter);
+    if (filter == "*") filter.clear();
+    if (filter.empty() || filter.starts_with("-")) filter = "Ranks*" + filter;
+}
+
 int run_under_mpi(int argc, char** argv) {
     int failed = 0;
     const int code = wasp::run_on_mpi(&argc, &argv, [&](wasp::Cluster& cluster) {
@@ -53,9 +72,7 @@ int run_under_mpi(int argc, char** argv) {
             delete listeners.Release(listeners.default_result_printer());
             listeners.Append(new FailuresOf(cluster.rank()));
         }
-        auto& filter = testing::GTEST_FLAG(filter);
-        if (filter == "*") filter.clear();
-        if (filter.empty() || filter.starts_with("-")) filter = "Ranks*" + filter;
+        choose_suites_of_ranks();
         failed = RUN_ALL_TESTS();
     });
     return std::max(code, failed);
@@ -75,12 +92,14 @@ int main(int argc, char** argv) {
         const std::string_view word = argv[i];
         const auto value = std::string(word.substr(word.find('=') + 1));
         if (word == "--ranks=mpi") mpi = true;
+        if (word == "--ranks=sim") wasp::test::in_virtual_time = true;
         if (word.starts_with("--wasp=")) wasp::test::options.wasp = value;
         if (word.starts_with("--mpiexec=")) wasp::test::options.mpiexec = value;
         if (word.starts_with("--python=")) wasp::test::options.python = value;
         if (word.starts_with("--samples=")) wasp::test::options.samples = value;
     }
     if (mpi) return run_under_mpi(argc, argv);
+    if (wasp::test::in_virtual_time) choose_suites_of_ranks();
     // MPI's plug-ins leak, and are unloaded before the address sanitizer could tell them from us:
     // only this process looks for leaks, not the programs that it starts.
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1);

@@ -25,6 +25,7 @@ allow protocols base tensor cluster
 allow report    base h5 cluster
 allow app       base h5 tensor nn data cluster protocols report
 own 'mpi.h'              '^src/cluster/mpi_[a-z_]+\.[ch]pp$'
+own 'simgrid/.*|xbt/.*'  '^src/cluster/sim_[a-z_]+\.[ch]pp$'
 own 'cblas.h|omp.h|dnnl.*|oneapi/.*' '^(src|include)/tensor/'
 own 'hdf5.h'             '^src/h5/'
 own 'CLI/.*|toml.*'      '^src/app/'

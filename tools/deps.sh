@@ -11,6 +11,7 @@ libmpich-dev            MPI: one-sided windows (MPICH)
 mpich                   mpiexec.mpich
 libopenblas-openmp-dev  matrix products, the build for OpenMP
 libdnnl-dev             convolutions of the ResNets (oneDNN; make ONEDNN=0 does without)
+libsimgrid-dev          virtual time (SimGrid; make SIMGRID=0 does without)
 libhdf5-dev             data in, results out
 libfmt-dev              messages
 libcli11-dev            the command line

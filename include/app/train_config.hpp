@@ -82,7 +82,7 @@ struct TrainConfig {
     std::string max_time;  ///< a duration, or "auto": as Slurm says; empty: none
     std::string resume;    ///< a checkpoint, or "auto": the newest of this --out; empty: start anew
 
-    std::string cluster = "mpi";  ///< or "threads:N"
+    std::string cluster = "mpi";  ///< or "threads:N", or "sim:PLATFORM,ranks=N"
     Precision precision = Precision::float32;
     ConvolutionAlgorithm convolutions = ConvolutionAlgorithm::measured;
     std::optional<std::int64_t> threads;  ///< of each rank; empty: its share of the node's cores

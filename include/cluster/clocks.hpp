@@ -35,6 +35,7 @@ public:
 
 private:
     std::span<const std::int64_t> look();
+    bool have_all_reached(std::int64_t at_least);
     std::string behind(std::int64_t at_least);
 
     Cluster& cluster_;

@@ -1,8 +1,9 @@
 /// THE SEAM between this program and the ranks it runs on: everything that moves bytes between
-/// ranks. Makers: run_on_mpi() (src/cluster/mpi_*.cpp, the only files that know MPI) and
+/// ranks. Makers: run_on_mpi() (src/cluster/mpi_*.cpp, the only files that know MPI),
 /// run_on_threads() (src/cluster/thread_cluster.cpp: ranks are threads; laptops, tests,
-/// sanitizers). Whatever stands on this seam runs on each of them unchanged, and does not know
-/// which it is.
+/// sanitizers) and run_on_sim() (cluster/sim.hpp; src/cluster/sim_*.cpp, the only files that know
+/// SimGrid: ranks take turns in virtual time). Whatever stands on this seam runs on each of them
+/// unchanged, and does not know which it is.
 #pragma once
 
 #include <cstddef>
@@ -78,6 +79,7 @@ public:
 };
 
 /// Bytes that all ranks of a node share; written by the rank with rank_on_node 0, then read by all.
+/// Where time is virtual, all nodes share those of the first.
 class NodeMemory {
 public:
     virtual ~NodeMemory() = default;
@@ -132,14 +134,30 @@ public:
     virtual void poll() = 0;
 
     /// Give the core to another rank for a moment: part of every wait, which says how long it has
-    /// lasted so far (where ranks outnumber cores, a long one naps instead of taking turns).
+    /// lasted so far (where ranks outnumber cores, a long one naps instead of taking turns). Where
+    /// time is virtual it returns when a counter changes that this rank has read, by itself and not
+    /// as one of many, since its last yield().
     virtual void yield(double waited_seconds) = 0;
+
+    /// Do nothing for so long but serve others.
+    virtual void linger(double seconds);
+
+    /// This rank has computed the gradient of so many images. Where time is virtual, what that
+    /// takes on the modelled machine passes now; elsewhere it has passed already.
+    virtual void computed(std::int64_t /*images*/) {}
 
     /// Seconds since the start of the cluster; virtual ones where time is.
     virtual double seconds() const = 0;
 
+    /// Whether time is virtual: that of a model, which stands still while ranks compute.
+    virtual bool is_virtual() const { return false; }
+
+    /// Weights of the modelled network that each float in windows and sums stands for: the floats
+    /// of a block are so many fewer. 1 where nothing is modelled.
+    virtual std::size_t weights_per_float() const { return 1; }
+
     /// The longest that any wait may take before it fails with whom it waits for; set by the run.
-    double stall_seconds() const { return stall_seconds_; }
+    virtual double stall_seconds() const { return stall_seconds_; }
     void set_stall_seconds(double seconds) { stall_seconds_ = seconds; }
 
     /// Throws when this rank can't expect others any more (another rank failed, is gone, or gives

@@ -33,15 +33,18 @@ public:
     }
     void poll() override { inner_.poll(); }
     void yield(double waited_seconds) override { inner_.yield(waited_seconds); }
+    void linger(double seconds) override { inner_.linger(seconds); }
+    void computed(std::int64_t images) override { inner_.computed(images); }
     double seconds() const override { return inner_.seconds(); }
+    bool is_virtual() const override { return inner_.is_virtual(); }
+    std::size_t weights_per_float() const override { return inner_.weights_per_float(); }
+    double stall_seconds() const override { return inner_.stall_seconds(); }
     void check_alive() override { inner_.check_alive(); }
     Heartbeats& heartbeats() override { return inner_.heartbeats(); }
 
 protected:
     /// inner: outlives this one, whose waits take as long as its.
-    explicit ForwardingCluster(Cluster& inner) : inner_(inner) {
-        set_stall_seconds(inner.stall_seconds());
-    }
+    explicit ForwardingCluster(Cluster& inner) : inner_(inner) {}
     Cluster& inner() { return inner_; }
 
 private:

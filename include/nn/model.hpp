@@ -132,6 +132,9 @@ std::size_t estimate_bytes(std::string_view name, const ModelSetup& setup);
 /// Of make_model(name, setup)->weights(), found without making it.   Error: as make_model().
 std::size_t count_weights(std::string_view name, const ModelSetup& setup);
 
+/// As make_model(name, setup)->flops_per_image().   Error: as make_model().
+double flops_per_image(std::string_view name, const ModelSetup& setup);
+
 /// The images that the network was made for: (1,28,28) or (3,32,32).   Error: as make_model().
 ImageShape usual_image(std::string_view name);
 

@@ -78,7 +78,8 @@ std::optional<CurveRow> Evaluations::take(const CurveRow& row) {
 }
 
 CurveRow Evaluations::evaluate(CurveRow row) {
-    const bool everyone_waits = run_.facts.shares_weights;
+    const bool takes_time = !run_.cluster.is_virtual();
+    const bool everyone_waits = run_.facts.shares_weights && takes_time;
     const Stopwatch watch;
     if (everyone_waits) run_.control.pause_all();
     statistics_.settle();
@@ -87,7 +88,7 @@ CurveRow Evaluations::evaluate(CurveRow row) {
     const double seconds = watch.seconds();
     if (everyone_waits)
         run_.control.resume_all(seconds);
-    else
+    else if (takes_time)
         run_.control.add_pause(seconds);
     inline_seconds_ += seconds;
     curve_.push_back(row);

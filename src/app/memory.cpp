@@ -28,7 +28,8 @@ void check_memory(Cluster& cluster, const TrainConfig& config, std::size_t bytes
     constexpr std::size_t much = 500'000'000;
     const Place& place = cluster.place();
     const auto free = free_memory();
-    const auto wanted = bytes * static_cast<std::size_t>(place.ranks_on_node);
+    const int here = cluster.is_virtual() ? cluster.size() : place.ranks_on_node;
+    const auto wanted = bytes * static_cast<std::size_t>(here);
     const auto in_gigabytes = [](std::size_t count) {
         return static_cast<double>(count) / gigabyte;
     };
@@ -37,7 +38,7 @@ void check_memory(Cluster& cluster, const TrainConfig& config, std::size_t bytes
         REQUIRE(wanted <= *free,
                 "{} with --batch {} takes about {:.1f} GB a rank: {} rank(s) on {} want {:.1f} GB, "
                 "and {:.1f} GB are free; take a smaller --batch or fewer ranks a node",
-                config.model, config.batch, in_gigabytes(bytes), place.ranks_on_node, place.host,
+                config.model, config.batch, in_gigabytes(bytes), here, place.host,
                 in_gigabytes(wanted), in_gigabytes(*free));
     });
     if (cluster.rank() == 0 && bytes >= much)

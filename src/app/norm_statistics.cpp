@@ -21,7 +21,7 @@ std::vector<std::uint32_t> sample(const Holdout& holdout) {
 }  // namespace
 
 NormStatistics::NormStatistics(Run& run) : run_(run), state_(run.model.state()) {
-    if (!is(NormPolicy::average) || run.team.workers == 1) return;
+    if (!is(NormPolicy::average) || run.team.workers == 1 || state_.empty()) return;
     board_.emplace(run.cluster, state_.size());
     other_.resize(state_.size());
 }

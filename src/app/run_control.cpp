@@ -60,12 +60,13 @@ std::int64_t RunControl::samples_of_all() {
 }
 
 void RunControl::done() {
-    words_->fetch_add(keeper, finished, 1);
+    const auto before = words_->fetch_add(keeper, finished, 1);
+    if (before + 1 == workers_) words_->fetch_add(keeper, all_finished, 1);
 }
 
 void RunControl::wait_until_all_done() {
     wait_until(
-        cluster_, [this] { return words_->read(keeper, finished) == workers_; },
+        cluster_, [this] { return words_->read(keeper, all_finished) > 0; },
         [this] {
             return fmt::format("all workers to be done: {} of {} are",
                                words_->read(keeper, finished), workers_);

@@ -44,8 +44,17 @@ public:
     void wait_until_all_done();
 
 private:
-    enum Word : std::size_t { stop, pauses, paused_ns, samples, reasons, finished, words };
-    static constexpr int keeper = 0;  ///< its word `finished` counts for all
+    enum Word : std::size_t {
+        stop,
+        pauses,
+        paused_ns,
+        samples,
+        reasons,
+        finished,
+        all_finished,  ///< so that nobody need look at each that finishes
+        words
+    };
+    static constexpr int keeper = 0;  ///< its last two words are those of all
 
     std::int64_t mine(Word word) { return words_->read(cluster_.rank(), word); }
     void add_everywhere(Word word, std::int64_t delta);

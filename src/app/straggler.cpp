@@ -48,16 +48,4 @@ void Straggler::visit(State& state) {
     if (draw_) state.value("straggler", *draw_);
 }
 
-void linger(Cluster& cluster, double seconds) {
-    const double start = cluster.seconds();
-    double passed = 0;
-    while (passed < seconds) {
-        cluster.heartbeats().get_on();
-        cluster.poll();
-        cluster.check_alive();
-        cluster.yield(passed);
-        passed = cluster.seconds() - start;
-    }
-}
-
 }  // namespace wasp

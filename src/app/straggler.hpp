@@ -31,7 +31,4 @@ private:
     std::optional<RandomStream> draw_;
 };
 
-/// Do nothing for so long but serve others.
-void linger(Cluster& cluster, double seconds);
-
 }  // namespace wasp

@@ -136,8 +136,10 @@ RankRow place_of(const Run& run) {
     RankRow row;
     row.host = run.cluster.place().host;
     row.node = run.cluster.place().node;
-    row.socket = bound_socket();
-    row.cpus = bound_cpus();
+    if (!run.cluster.is_virtual()) {
+        row.socket = bound_socket();
+        row.cpus = bound_cpus();
+    }
     row.threads = static_cast<int>(*run.config.threads);
     return row;
 }
@@ -326,8 +328,13 @@ std::optional<Error> train_to_an_end(Cluster& ranks, const TrainConfig& given,
         facts = protocol_facts(config.protocol);
         team = facts.team(cluster.rank(), cluster.size());
     });
-    const CoreShare share = share_cores(cluster);
-    config.threads = choose_threads(cluster, share, config.threads);
+    std::optional<CoreShare> share;  // in virtual time nobody has cores of his own
+    if (cluster.is_virtual()) {
+        config.threads = config.threads.value_or(1);
+    } else {
+        share = share_cores(cluster);
+        config.threads = choose_threads(cluster, *share, config.threads);
+    }
     use_threads(static_cast<int>(*config.threads));
 
     std::optional<Schedule> replay;
@@ -349,9 +356,11 @@ std::optional<Error> train_to_an_end(Cluster& ranks, const TrainConfig& given,
     const auto journal = open_journal(run, place, command_line, resumes_from, results_file);
     if (journal && guardian != nullptr) guardian->watch(journal->path());
     if (journal && limit.is_set()) journal->note("--max-time: stops " + limit.text());
-    const auto crowded = crowding(share, cluster.place().ranks_on_node,
-                                  static_cast<int>(*config.threads), cluster.place().host);
-    if (journal && !crowded.empty()) journal->note(crowded);
+    if (journal && share) {
+        const auto crowded = crowding(*share, cluster.place().ranks_on_node,
+                                      static_cast<int>(*config.threads), cluster.place().host);
+        if (!crowded.empty()) journal->note(crowded);
+    }
     Verdict verdict;
     try {
         verdict = train_and_report(run, limit, place, journal.get(), replay ? &*replay : nullptr,

@@ -43,7 +43,10 @@ void add_train_command(CLI::App& program, Commands& commands) {
             const Guardian* const of_writer = guardian ? &*guardian : nullptr;
             return run_on(
                 parse_cluster(config->cluster), &arguments.count, &arguments.words,
-                [&](Cluster& cluster) { train(cluster, *config, arguments.text(), of_writer); });
+                [&](Cluster& cluster) { train(cluster, *config, arguments.text(), of_writer); },
+                {.model = config->model,
+                 .batch = config->batch,
+                 .seed = static_cast<std::uint64_t>(config->seed)});
         });
     command.starts_mpi = true;
     add_config_file(command);

@@ -71,6 +71,20 @@ void check_experiment(const TrainConfig& config, const ProtocolFacts& facts) {
     static_cast<void>(Straggler(config.straggler, {}, std::numeric_limits<int>::max()));
 }
 
+/// What a run in virtual time can do without.
+void check_virtual_time(const TrainConfig& config) {
+    if (!parse_cluster(config.cluster).sim) return;
+    const auto refuse = [](bool given, std::string_view option, std::string_view why) {
+        REQUIRE(!given, "{} doesn't go with --cluster sim:…, where {}: leave it out", option, why);
+    };
+    constexpr std::string_view repeats = "the same run can be had again, to the bit";
+    refuse(config.overlap, "--overlap on", "a gradient is there all at once");
+    refuse(config.checkpoint_every.has_value(), "--checkpoint-every", repeats);
+    refuse(!config.resume.empty(), "--resume", repeats);
+    refuse(!config.record_schedule.empty(), "--record-schedule", repeats);
+    refuse(!config.replay.empty(), "--replay", repeats);
+}
+
 void check_evaluation(const TrainConfig& config) {
     REQUIRE(!config.target_accuracy || config.evaluation != Evaluation::none,
             "--target-accuracy can't be watched with --eval none");
@@ -114,7 +128,7 @@ void check(const TrainConfig& config) {
     check_differ({{"--out", config.out},
                   {"--save-model", config.save_model},
                   {"--record-schedule", config.record_schedule}});
-    static_cast<void>(parse_cluster(config.cluster));
+    check_virtual_time(config);
 }
 
 }  // namespace wasp

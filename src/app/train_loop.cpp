@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/stopwatch.hpp"
 #include "signals.hpp"
 #include "tensor/vector_ops.hpp"
 
@@ -54,7 +55,8 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
       straggler_(run.config.straggler, run.cluster.place(), run.cluster.size()),
       last_step_(plan_.steps()),
       sgd_(run.model.weights().size(), sgd_setup(run.config)),
-      images_(static_cast<std::size_t>(run.config.batch)) {
+      images_(static_cast<std::size_t>(run.config.batch)),
+      watch_(run.cluster) {
     if (replay != nullptr) {
         turns_.emplace(run.cluster, replay->turns);
         last_step_ = replay->steps[static_cast<std::size_t>(run.cluster.rank())];
@@ -75,7 +77,7 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
          .planned_steps = plan_.steps(),
          .momentum_at_server = run.config.momentum_at == MomentumAt::server,
          .overlap = run.config.overlap});
-    if (replay == nullptr && run.facts.can_pause)
+    if (replay == nullptr && run.facts.can_pause && !run.cluster.is_virtual())
         cut_.emplace(run.cluster.bare(), run.first_worker());
     if (run.config.checkpoint_every)
         checkpoint_timer_.emplace(*run.config.checkpoint_every, run.team.workers);
@@ -83,7 +85,8 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
 }
 
 void TrainLoop::serve_between_layers() {
-    const bool others_need_me = run_.cluster.place().nodes > 1;
+    const Cluster& cluster = run_.cluster;
+    const bool others_need_me = cluster.place().nodes > 1 && !cluster.is_virtual();
     const bool serves = others_need_me || run_.config.overlap;
     Heartbeats& heartbeats = run_.cluster.heartbeats();
     run_.model.set_between_layers([this, others_need_me, serves, &heartbeats] {
@@ -215,7 +218,8 @@ std::optional<Reason> TrainLoop::reason_to_stop() {
     if (run_.control.stopping()) return Reason::told;
     const auto reason = own_reason();
     if (!reason || leave_it_to_the_cut()) return std::nullopt;
-    run_.control.stop_all();
+    // In virtual time all are in one process, and each sees it for itself.
+    if (!run_.cluster.is_virtual()) run_.control.stop_all();
     return reason;
 }
 
@@ -319,11 +323,12 @@ Step TrainLoop::compute(std::int64_t step) {
 
     poll_seconds_ = 0;
     const Score score = run_.model.train_step(batch);
+    run_.cluster.computed(score.images);
     record.poll = poll_seconds_;
     record.compute = watch_.lap() - poll_seconds_;
     record.held_up = straggler_.delay(step, record.compute);
     if (record.held_up > 0) {
-        linger(run_.cluster, record.held_up);
+        run_.cluster.linger(record.held_up);
         record.compute += watch_.lap();
     }
     record.loss = static_cast<float>(score.loss());

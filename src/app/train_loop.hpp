@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/stopwatch.hpp"
 #include "checkpoints.hpp"
+#include "cluster/laps.hpp"
 #include "cut.hpp"
 #include "divergence.hpp"
 #include "evaluations.hpp"
@@ -108,7 +108,7 @@ private:
     std::optional<IntervalTimer> checkpoint_timer_;
     std::int64_t step_ = 0;              // that this worker makes next
     std::vector<std::uint32_t> images_;  // of the batch, where some are held out
-    Stopwatch watch_;
+    Laps watch_;
     double start_ = 0;               // on the cluster's clock
     double poll_seconds_ = 0;        // in the present step
     double accuracy_ = -1;           // at the last evaluation

@@ -166,9 +166,10 @@ void add_experiment(OptionTable& table, TrainConfig& config) {
 void add_machine(OptionTable& table, TrainConfig& config) {
     table.heading("Machine");
     checked_text(
-        table, "cluster", config.cluster, "mpi|threads:N",
+        table, "cluster", config.cluster, "mpi|threads:N|sim:PLATFORM,ranks=N",
         [](std::string_view text) { static_cast<void>(parse_cluster(text)); },
-        "ranks are MPI processes, or N threads of this one");
+        "ranks are MPI processes, N threads of this one, or in virtual time those of a modelled "
+        "machine: tianhe2, xeon-ib or ethernet");
     table.whole("threads", config.threads, {1, 4096},
                 "of each rank; if not given, its share of the node's cores");
     table.choice<Precision>("precision", config.precision,

@@ -37,11 +37,32 @@ std::int64_t Clocks::slowest() {
     return std::ranges::min(look());
 }
 
+/// One of those behind is waited for at a time, and all are looked at again when it has come:
+/// whoever waits need not wake at every tick of everybody. Ranks begin with different ones, in no
+/// order that ticks could follow.
+bool Clocks::have_all_reached(std::int64_t at_least) {
+    constexpr std::size_t far_apart = 2'654'435'761;  // Source: Knuth, multiplicative hashing
+    for (;;) {
+        const std::size_t n = seen_.size();
+        const std::size_t first = (static_cast<std::size_t>(cluster_.rank()) * far_apart) % n;
+        std::size_t i = 0;
+        while (i < n && seen_[(first + i) % n] >= at_least) ++i;
+        if (i == n) return true;
+        const std::size_t awaited = (first + i) % n;
+        seen_[awaited] = counters_->read(keeper, static_cast<std::size_t>(first_) + awaited);
+        if (seen_[awaited] < at_least) return false;
+        look();
+    }
+}
+
 void Clocks::wait_for_slowest(std::int64_t at_least, const Progress& progress) {
-    if (std::ranges::min(seen_) >= at_least) return;
     wait_until(
-        cluster_, [&] { return slowest() >= at_least; },
-        [&] { return behind(at_least) + fmt::format(" to reach clock {}", at_least); }, progress);
+        cluster_, [&] { return have_all_reached(at_least); },
+        [&] {
+            look();
+            return behind(at_least) + fmt::format(" to reach clock {}", at_least);
+        },
+        progress);
 }
 
 std::string Clocks::behind(std::int64_t at_least) {
@@ -64,7 +85,11 @@ bool Clocks::retired(int rank) {
 
 void Clocks::wait_for_all_retired(const Progress& progress) {
     wait_until(
-        cluster_, [&] { return slowest() >= never; }, [&] { return behind(never) + " to finish"; },
+        cluster_, [&] { return have_all_reached(never); },
+        [&] {
+            look();
+            return behind(never) + " to finish";
+        },
         progress);
 }
 

@@ -25,6 +25,9 @@ std::vector<std::byte> outcome_of(const std::function<void()>& work) {
 }
 
 [[noreturn]] void throw_stalled(Cluster& cluster, const std::string& whom) {
+    if (cluster.is_virtual())
+        throw Error(ExitCode::fault,
+                    fmt::format("nobody can go on: rank {} waits for {}", cluster.rank(), whom));
     const double limit = cluster.stall_seconds();
     const std::string report = cluster.heartbeats().report(limit, false);
     throw Error(ExitCode::fault, fmt::format("waited {:.3g} s for {}{}{}", limit, whom,
@@ -39,6 +42,18 @@ void Window::get_all(std::span<const Source> sources) {
 
 void Window::add_all(float scale, std::span<const Target> targets) {
     for (const auto& target : targets) add(target.rank, target.offset, scale, target.in);
+}
+
+void Cluster::linger(double seconds) {
+    const double start = this->seconds();
+    double passed = 0;
+    while (passed < seconds) {
+        heartbeats().get_on();
+        poll();
+        check_alive();
+        yield(passed);
+        passed = this->seconds() - start;
+    }
 }
 
 void wait_until(Cluster& cluster, const std::function<bool()>& done,

@@ -105,6 +105,7 @@ struct Row {
     std::unique_ptr<Model> (*make)(std::string_view name, const ModelSetup& setup);
     std::size_t (*weights)(std::string_view name, const ModelSetup& setup);
     std::size_t (*bytes)(std::string_view name, const ModelSetup& setup);
+    double (*flops)(std::string_view name, const ModelSetup& setup);  // of an image
     std::string_view text;
 };
 
@@ -128,12 +129,21 @@ std::size_t network_bytes(std::string_view name, const ModelSetup& setup) {
     return network_weights<build>(name, setup) * copies * sizeof(float);
 }
 
+template <void (*build)(Builder&)>
+double network_flops(std::string_view name, const ModelSetup& setup) {
+    return network<build>(name, setup)->flops_per_image();
+}
+
 std::unique_ptr<Model> resnet(std::string_view name, const ModelSetup& setup) {
     return std::make_unique<ResNet>(std::string(name), setup);
 }
 
 std::size_t resnet_weights(std::string_view name, const ModelSetup& setup) {
     return plan_resnet(name, setup).weights;
+}
+
+double resnet_flops(std::string_view name, const ModelSetup& setup) {
+    return plan_resnet(name, setup).flops();
 }
 
 constexpr std::string_view cifar_text =
@@ -145,10 +155,16 @@ constexpr std::string_view bottleneck_text =
 
 template <void (*build)(Builder&)>
 constexpr Row network_row(std::string_view name, std::string_view text) {
-    return {name, {1, 28, 28}, network<build>, network_weights<build>, network_bytes<build>, text};
+    return {name,
+            {1, 28, 28},
+            network<build>,
+            network_weights<build>,
+            network_bytes<build>,
+            network_flops<build>,
+            text};
 }
 constexpr Row resnet_row(std::string_view name, std::string_view text) {
-    return {name, {3, 32, 32}, resnet, resnet_weights, estimate_resnet_bytes, text};
+    return {name, {3, 32, 32}, resnet, resnet_weights, estimate_resnet_bytes, resnet_flops, text};
 }
 
 constexpr auto table = std::to_array<Row>({
@@ -218,6 +234,10 @@ std::size_t estimate_bytes(std::string_view name, const ModelSetup& setup) {
 
 std::size_t count_weights(std::string_view name, const ModelSetup& setup) {
     return checked_row(name, setup).weights(name, setup);
+}
+
+double flops_per_image(std::string_view name, const ModelSetup& setup) {
+    return checked_row(name, setup).flops(name, setup);
 }
 
 ImageShape usual_image(std::string_view name) {

@@ -9,7 +9,7 @@
 #include "base/aligned.hpp"
 #include "base/random.hpp"
 #include "cluster/clocks.hpp"
-#include "laps.hpp"
+#include "cluster/laps.hpp"
 #include "own_weights.hpp"
 #include "table.hpp"
 #include "tensor/vector_ops.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "cluster/laps.hpp"
 #include "divergence.hpp"
-#include "laps.hpp"
 #include "rounds.hpp"
 #include "tensor/vector_ops.hpp"
 

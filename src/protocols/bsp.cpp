@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "laps.hpp"
+#include "cluster/laps.hpp"
 #include "overlapped_rounds.hpp"
 #include "rounds.hpp"
 #include "table.hpp"

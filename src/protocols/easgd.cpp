@@ -4,8 +4,8 @@
 /// 1412.6651), algorithms 1 and 2.
 #include "base/aligned.hpp"
 #include "centre.hpp"
+#include "cluster/laps.hpp"
 #include "divergence.hpp"
-#include "laps.hpp"
 #include "table.hpp"
 #include "tensor/vector_ops.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "laps.hpp"
+#include "cluster/laps.hpp"
 #include "rounds.hpp"
 #include "tensor/vector_ops.hpp"
 

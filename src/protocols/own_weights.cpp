@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "cluster/laps.hpp"
 #include "divergence.hpp"
-#include "laps.hpp"
 #include "tensor/vector_ops.hpp"
 
 namespace wasp {

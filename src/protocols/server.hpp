@@ -11,8 +11,8 @@
 
 #include "base/aligned.hpp"
 #include "centre.hpp"
+#include "cluster/laps.hpp"
 #include "cluster/ticket_lock.hpp"
-#include "laps.hpp"
 #include "protocols/protocol.hpp"
 
 namespace wasp {

@@ -7,7 +7,7 @@
 #include <bit>
 
 #include "base/aligned.hpp"
-#include "laps.hpp"
+#include "cluster/laps.hpp"
 #include "peer_models.hpp"
 #include "table.hpp"
 #include "tensor/vector_ops.hpp"

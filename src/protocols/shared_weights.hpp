@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "centre.hpp"
+#include "cluster/laps.hpp"
 #include "gradient_buckets.hpp"
-#include "laps.hpp"
 #include "meeting.hpp"
 #include "protocols/protocol.hpp"
 #include "server.hpp"

@@ -1,0 +1,64 @@
+/// Ranks in virtual time: actors of one process that take turns, on a machine that is a model.
+/// docs/decisions/0008-virtual-time.md says what the model is, and what it leaves out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "cluster/cluster.hpp"
+
+namespace wasp {
+
+/// What a machine can do. Bytes are counted in a second, one way.
+struct Machine {
+    std::string name = "ideal";
+    int nodes = 0;  ///< 0: as many as the ranks need
+    int ranks_per_node = 1;
+
+    // Between nodes.
+    double bandwidth = 0;    ///< bytes/s of a node's link
+    double latency = 0;      ///< s, of a message
+    double service = 0;      ///< s that an owner takes to serve one
+    bool interrupts = true;  ///< a computing owner serves at once; else between two layers
+
+    // Within a node.
+    double counter = 0;  ///< s, of an operation on another rank's counter
+    double copy = 0;     ///< bytes/s of a rank that pulls
+    double add = 0;      ///< bytes/s of a rank that pushes
+    double memory = 0;   ///< bytes/s of all ranks of a node together
+
+    // Of a rank.
+    double flops = 0;        ///< float32 operations a second at most
+    double small_share = 1;  ///< of them that a step of a LeNet reaches
+    double deep_share = 1;   ///< … of a ResNet
+    double jitter = 0;       ///< of the time of a step: standard deviation over mean; log-normal
+    double spread = 0;       ///< of the speed of nodes, likewise
+};
+
+/// Of one gradient of a mini-batch, without jitter: start + images · image, in seconds.
+struct ComputeTime {
+    double start = 0, image = 0;
+    std::int64_t polls = 1;  ///< how often a rank looks meanwhile whether others want something
+};
+
+struct SimOptions {
+    int ranks = 1;
+    Machine machine = {};
+    ComputeTime compute = {};
+    std::uint64_t seed = 1;
+    std::size_t weights_per_float = 1;  ///< a divisor of Window::block
+};
+
+/// "tianhe2", "xeon-ib" or "ethernet".   Error: unknown; names the nearest.
+Machine machine_preset(std::string_view name);
+
+/// Run `body` once per rank, each rank an actor. The same run to the bit every time: whoever is
+/// next in virtual time runs until it has to wait. Memory changes at the moment at which the model
+/// says that a call arrives at its target.   Error: that of the first rank that fails; when nobody
+/// can go on, one that names who waits for whom.
+void run_on_sim(const SimOptions& options, const std::function<void(Cluster&)>& body);
+
+}  // namespace wasp
