@@ -92,7 +92,13 @@ int main(int argc, char** argv) {
         const std::string_view word = argv[i];
         const auto value = std::string(word.substr(word.find('=') + 1));
         if (word == "--ranks=mpi") mpi = true;
-        if (word == "--ranks=sim") wasp::test::in_virtual_time = true;
+        if (word == "--ranks=sim") {
+#ifdef HAVE_SIMGRID
+            wasp::test::in_virtual_time = true;
+#else
+            return 2;
+#endif
+        }
         if (word.starts_with("--wasp=")) wasp::test::options.wasp = value;
         if (word.starts_with("--mpiexec=")) wasp::test::options.mpiexec = value;
         if (word.starts_with("--python=")) wasp::test::options.python = value;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Run every test: once with ranks as threads, then the tests of the seam and what stands on it under
-# mpiexec, on one node and on two.
+# Run every test: once with ranks as threads, then the tests of the seam and what stands on it in
+# virtual time and under mpiexec, on one node and on two.
 # usage: run_tests.sh BUILD_FOLDER MPIEXEC PYTHON [RANKS…]     RANKS: for mpiexec, default 1 2 4 8; 0: none
 # Those of the Python tools are run in release builds only: others build the same tools.
 # WASP_ENDS=N: so many whole runs on two nodes, 6 if not given
@@ -34,6 +34,11 @@ run() {  # run NAME SECONDS COMMAND…
 run "threads" 1500 "$build/tests" --wasp="$build/wasp" --mpiexec="$mpiexec" --python="$python" \
     ${WASP_SAMPLES:+"--samples=$WASP_SAMPLES"}
 case $build in *-release) run "Python tools" 600 "$python" test/python/run.py "$build/wasp" "$mpiexec" ;; esac
+# In virtual time; not those who look at the real one, or poll until it has passed.
+if "$build/tests" --ranks=sim --gtest_filter=NoSuch > /dev/null 2>&1; then
+    run "virtual time" 300 "$build/tests" --ranks=sim --gtest_filter="-RanksClocks.TheLateAreNamed:\
+RanksClocks.WhoGetsOnIsNotLate:RanksHeartbeat.*:RanksWindow.OthersGetOnWhileTheOwnerComputesAndPolls"
+fi
 export ASAN_OPTIONS=detect_leaks=0  # of MPI's plug-ins
 for ranks in "$@"; do
     [ "$ranks" = 0 ] || run "$ranks MPI ranks" 600 "$mpiexec" -n "$ranks" "$build/tests" --ranks=mpi

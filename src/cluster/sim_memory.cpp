@@ -116,12 +116,10 @@ void SimWindow::finish_adds() {
     finish();
 }
 
+/// As it was first: a change since then may be what is waited for, though it was read again.
 void SimWatch::note(SimCell& cell) {
-    const auto known = std::ranges::find(seen_, &cell, &Seen::cell);
-    if (known == seen_.end())
+    if (std::ranges::find(seen_, &cell, &Seen::cell) == seen_.end())
         seen_.push_back({&cell, cell.changes});
-    else
-        known->changes = cell.changes;
 }
 
 void SimWatch::wait(SimWorld& world, int me) {
