@@ -55,15 +55,18 @@ TEST(VirtualTime, MaxTimeIsRealAndEndsIt) {
 TEST(VirtualTime, WhatItHasNotIsRefused) {
     const Scratch scratch;
     const auto refused = [&](const Words& more, const std::string& message) {
-        return not_refused(run_wasp(virtual_training(scratch, "r.h5", more)), 2, message);
+        return not_refused(run_wasp(short_training(scratch / "r.h5", more)), 2, message);
     };
+    const Words sim = {"--cluster", "sim:tianhe2,ranks=2"};
     EXPECT_EQ(refused({"--cluster", "sim:tianhe,ranks=2"}, "did you mean 'tianhe2'"), "");
     EXPECT_EQ(refused({"--cluster", "sim:tianhe2"}, "needs ranks=N"), "");
     EXPECT_EQ(refused({"--cluster", "sim:tianhe2,ranks=2,jiter=1"}, "jiter"), "");
+    EXPECT_EQ(refused(sim + Words{"--epochs", "1", "--checkpoint-every", "1"},
+                      "--checkpoint-every doesn't go with"),
+              "");
     EXPECT_EQ(
-        refused({"--epochs", "1", "--checkpoint-every", "1"}, "--checkpoint-every doesn't go with"),
+        refused(sim + Words{"--epochs", "1", "--resume", "r.ckpt"}, "--resume doesn't go with"),
         "");
-    EXPECT_EQ(refused({"--epochs", "1", "--resume", "r.ckpt"}, "--resume doesn't go with"), "");
     EXPECT_EQ(not_refused(run_wasp({"bench", "store", "--cluster", "sim:tianhe2,ranks=2"}), 2,
                           "real time is measured"),
               "");
