@@ -13,15 +13,15 @@ def stop(child):
     for ask in (signal.SIGUSR1, signal.SIGTERM):
         child.send_signal(ask)
         try:
-            return child.wait(GRACE)
+            child.wait(GRACE)
+            return
         except subprocess.TimeoutExpired:
             pass
     os.killpg(child.pid, signal.SIGKILL)
-    return child.wait()
+    child.wait()
 
 
 def train(folder, run, wasp, launcher, limit):
-    """The exit code."""
     words = [word.replace("{ranks}", str(run.ranks)) for word in shlex.split(launcher)]
     command = [*words, str(wasp), "train", "--config", str(folder.config(run)), "--progress", "plain",
                "--out", str(folder.results(run))]
@@ -32,9 +32,9 @@ def train(folder, run, wasp, launcher, limit):
         log.flush()
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         try:
-            return child.wait(limit)
+            child.wait(limit)
         except subprocess.TimeoutExpired:
-            return stop(child)
+            stop(child)
         except BaseException:
             stop(child)
             raise

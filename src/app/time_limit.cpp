@@ -94,7 +94,7 @@ std::optional<double> slurm_time_left() {
     if (const char* end = std::getenv("SLURM_JOB_END_TIME")) {
         const auto seconds = parse_number(end);
         REQUIRE(seconds, "--max-time auto: SLURM_JOB_END_TIME is '{}', no number of seconds", end);
-        return *seconds - now();
+        return std::max(*seconds - now(), 0.0);
     }
     const char* job = std::getenv("SLURM_JOB_ID");
     REQUIRE(job != nullptr && parse_whole(job),
@@ -114,8 +114,8 @@ TimeLimit::TimeLimit(Cluster& cluster, const std::string& text, double bytes) {
     double left = -1;
     collectively(cluster, [&] {
         if (cluster.rank() != 0) return;
-        left = text == "auto" ? slurm_time_left().value_or(-1) : parse_duration(text) - age();
-        if (text != "auto" || left >= 0) left = std::max(left, 0.0);
+        left = text == "auto" ? slurm_time_left().value_or(-1)
+                              : std::max(parse_duration(text) - age(), 0.0);
     });
     cluster.broadcast(std::as_writable_bytes(std::span(&left, 1)), 0);
     if (left >= 0) seconds_ = left;

@@ -17,7 +17,7 @@ double parse_duration(std::string_view text);
 /// Error: neither "auto" nor a duration.
 void check_time_limit(std::string_view text);
 
-/// What Slurm leaves to this job, in seconds; empty where its partition has no limit.
+/// What Slurm leaves to this job, in seconds, 0 if nothing; empty where its partition has no limit.
 /// Error: there is no job, or Slurm does not answer.
 std::optional<double> slurm_time_left();
 

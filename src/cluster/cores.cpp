@@ -27,15 +27,17 @@ int count(const CoreSet& cores) {
 
 // Ranks that only take turns still get their share of a core, and the one they wait for gets no
 // more than its own. So a long wait naps: for an eighth of what it has lasted, which is also the
-// most that a nap can cost.
-void take_turns(bool crowded, double waited_seconds) {
+// most that a nap can cost. Each turn looks at all others: hundreds of ranks on a core nap longer,
+// or looking would be all that they do.
+void take_turns(int ranks, int cores, double waited_seconds) {
     constexpr double patience = 50e-6;
-    constexpr double longest_nap = 1e-3;
-    if (!crowded || waited_seconds < patience) {
+    constexpr double longest_nap = 1e-3, nap_of_a_rank = 50e-6;
+    if (ranks <= cores || waited_seconds < patience) {
         sched_yield();
         return;
     }
-    const double nap = std::min(waited_seconds / 8, longest_nap);
+    const double nap =
+        std::min(waited_seconds / 8, std::max(longest_nap, nap_of_a_rank * ranks / cores));
     std::this_thread::sleep_for(std::chrono::duration<double>(nap));
 }
 

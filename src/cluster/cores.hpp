@@ -11,7 +11,7 @@ using CoreSet = std::array<std::uint64_t, 16>;
 CoreSet usable_cores();
 int count(const CoreSet& cores);
 
-/// One turn of a wait that has lasted `waited_seconds`. crowded: more ranks than cores.
-void take_turns(bool crowded, double waited_seconds);
+/// One turn of a wait that has lasted `waited_seconds`, among `ranks` that share `cores`.
+void take_turns(int ranks, int cores, double waited_seconds);
 
 }  // namespace wasp

@@ -121,7 +121,7 @@ void MpiCluster::meet_neighbours() {
     CoreSet cores = usable_cores();
     for (auto& word : cores)
         for (const std::uint64_t other : team_->exchange(word)) word |= other;
-    crowded_ = place_.ranks_on_node > count(cores);
+    cores_ = count(cores);
 
     const auto pids = team_->exchange(static_cast<std::uint64_t>(getpid()));
     std::vector<Neighbours::Neighbour> all;
@@ -315,7 +315,7 @@ void MpiCluster::poll() {
 }
 
 void MpiCluster::yield(double waited_seconds) {
-    take_turns(crowded_, waited_seconds);
+    take_turns(place_.ranks_on_node, cores_, waited_seconds);
 }
 
 void MpiCluster::part(std::shared_ptr<void> memory) {

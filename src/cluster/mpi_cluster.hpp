@@ -85,7 +85,7 @@ private:
     std::vector<int> speaker_ranks_;                  // by node
     std::vector<std::optional<int>> number_on_node_;  // by rank; empty on other nodes
     Neighbours neighbours_;
-    bool crowded_ = true;
+    int cores_ = 1;  // that the ranks of the node may use
     Stopwatch clock_;
     std::unique_ptr<SharedMemory> team_memory_;
     std::optional<NodeTeam> team_;

@@ -26,13 +26,13 @@ using AlignedBytes = std::vector<std::byte, CacheAligned<std::byte>>;
 struct World {
     explicit World(int size)
         : ranks(size),
-          crowded(size > count(usable_cores())),
+          cores(count(usable_cores())),
           team_memory(NodeTeam::bytes(size)),
           letters(static_cast<std::size_t>(size)),
           heartbeats(static_cast<std::size_t>(size)) {}
 
     int ranks;
-    bool crowded;
+    int cores;
     AlignedBytes team_memory;
     std::vector<std::span<const std::byte>> letters;  // for gather(): what each rank sends
     std::vector<HeartbeatRecord> heartbeats;
@@ -87,7 +87,7 @@ public:
     std::unique_ptr<BackgroundSums> make_background_sums(std::size_t largest) override;
 
     void poll() override {}
-    void yield(double waited_seconds) override { take_turns(world_.crowded, waited_seconds); }
+    void yield(double waited_seconds) override { take_turns(size(), world_.cores, waited_seconds); }
     double seconds() const override { return world_.clock.seconds(); }
     void check_alive() override {
         if (world_.failed.load()) throw OtherRankFailed();

@@ -76,8 +76,9 @@ TEST(TimeLimit, AutoAsksSlurm) {
     fs::permissions(scratch / "squeue", fs::perms::owner_all);
     const auto path = fmt::format("PATH={}:/usr/bin:/bin", scratch.path().string());
     const auto end = fmt::format("SLURM_JOB_END_TIME={}", std::time(nullptr) + 4);
+    const auto over = fmt::format("SLURM_JOB_END_TIME={}", std::time(nullptr) - 60);
     int number = 0;
-    for (const auto& variables : {Words{end}, Words{"SLURM_JOB_ID=17", path}}) {
+    for (const auto& variables : {Words{end}, Words{over}, Words{"SLURM_JOB_ID=17", path}}) {
         const auto out = scratch / (std::to_string(++number) + ".h5");
         expect_stopped_in_time(
             run_command(Words{"env", "-u", "SLURM_JOB_END_TIME", "-u", "SLURM_JOB_ID"} + variables +
