@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/failure.hpp"
 #include "cluster/cluster.hpp"
 #include "command.hpp"
 #include "confusion.hpp"
@@ -49,7 +50,9 @@ std::unique_ptr<Model> load_model(const EvalOptions& options, Dataset& dataset) 
     setup.image = shape;
     setup.classes = file.classes;
     setup.largest_batch = static_cast<int>(options.batch);
-    auto model = make_model(file.model, setup);
+    std::unique_ptr<Model> model;
+    const auto failure = failure_of([&] { model = make_model(file.model, setup); });
+    REQUIRE(!failure, "'{}': {}", options.model_file, failure->what());
     set_weights(*model, file, options.model_file);
     check_scale(options, file, dataset);
     dataset.scale = file.scale;

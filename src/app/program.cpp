@@ -126,7 +126,7 @@ bool stands_alone(const CLI::App& program, const Commands& commands, const Argum
 }
 
 int report(const Error& error) {
-    fmt::print(stderr, "wasp: error: {}\n", error.what());
+    fmt::print(stderr, "wasp: error: {}\n", one_line(error.what()));
     return static_cast<int>(error.code());
 }
 

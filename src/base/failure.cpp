@@ -1,5 +1,7 @@
 #include "base/failure.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <exception>
 #include <new>
 
@@ -16,6 +18,13 @@ std::optional<Error> failure_of(const std::function<void()>& work) {
     } catch (const std::exception& error) {
         return Error(ExitCode::fault, error.what());
     }
+}
+
+std::string one_line(std::string_view text) {
+    std::string line(text);
+    std::ranges::replace_if(
+        line, [](unsigned char letter) { return std::iscntrl(letter) != 0; }, '?');
+    return line;
 }
 
 }  // namespace wasp

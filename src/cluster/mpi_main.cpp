@@ -120,10 +120,8 @@ void report(const Error& failure, bool of_all) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (of_all && rank != 0) return;
-    if (of_all)
-        fmt::print(stderr, "wasp: error: {}\n", failure.what());
-    else
-        fmt::print(stderr, "wasp: error: rank {} on {}: {}\n", rank, mpi_host(), failure.what());
+    const auto whose = of_all ? "" : fmt::format("rank {} on {}: ", rank, mpi_host());
+    fmt::print(stderr, "wasp: error: {}{}\n", whose, one_line(failure.what()));
 }
 
 /// Until the launcher has read our message from its pipe: what it has not read when a job is

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "failure.hpp"
 #include "heaps.hpp"
+#include "object_header.hpp"
 #include "signature.hpp"
 #include "source.hpp"
 
@@ -51,6 +52,7 @@ Handle open_object(const File::Source& source, const std::string& name) {
                 source.where(prefix));
         if (slash == std::string::npos) break;
     }
+    check_object_header(source, name, links.get());
     Handle object(H5Oopen(source.file.get(), name.c_str(), links.get()), H5Oclose);
     REQUIRE(object, "{}: can't be opened: {}", source.where(name), library_reason());
     return object;

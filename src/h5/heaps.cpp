@@ -1,15 +1,10 @@
 #include "heaps.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "mapped_file.hpp"
 
 namespace wasp::h5 {
 namespace {
@@ -19,33 +14,6 @@ using namespace std::string_view_literals;
 // Signature, version, reserved.
 constexpr auto start_of_local_heap = "HEAP\0\0\0\0"sv;
 constexpr auto start_of_global_heap = "GCOL\1\0\0\0"sv;
-
-/// The bytes of a file, read-only.
-class MappedFile {
-public:
-    MappedFile(const std::filesystem::path& path, std::size_t size) : size_(size) {
-        const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        if (file >= 0) start_ = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (file >= 0) close(file);
-        ENSURE(start_ != MAP_FAILED, "{}: can't be mapped into memory", path.string());
-    }
-    MappedFile(const MappedFile&) = delete;
-    MappedFile& operator=(const MappedFile&) = delete;
-    ~MappedFile() { munmap(start_, size_); }
-
-    std::string_view bytes() const { return {static_cast<const char*>(start_), size_}; }
-
-private:
-    void* start_ = MAP_FAILED;
-    std::size_t size_;
-};
-
-template <class Number>
-Number number_at(std::string_view bytes, std::size_t place) {
-    Number number = 0;
-    std::memcpy(&number, bytes.data() + place, sizeof number);
-    return number;
-}
 
 /// file: from the superblock on.   heap: where it starts.
 bool is_sound_local_heap(std::string_view file, std::size_t heap) {
@@ -81,21 +49,13 @@ bool is_sound_global_heap(std::string_view file, std::size_t start) {
 template <class IsSound>
 void check_heaps(const File::Source& source, std::string_view start, const char* what,
                  IsSound is_sound) {
-    constexpr std::size_t most = std::size_t{1} << 34U;
-    if (source.bytes > most) return;
-    const Handle creation(H5Fget_create_plist(source.file.get()), H5Pclose);
-    std::size_t address_bytes = 0, length_bytes = 0;
-    hsize_t user_block = 0;
-    H5Pget_sizes(creation.get(), &address_bytes, &length_bytes);
-    H5Pget_userblock(creation.get(), &user_block);
-    if (address_bytes != sizeof(std::uint64_t) || length_bytes != sizeof(std::uint64_t))
-        return;  // not since the 1990s
-    const MappedFile mapped(source.path, source.bytes);
-    const auto file = mapped.bytes().substr(std::min<std::size_t>(user_block, source.bytes));
+    const auto mapped = MappedFile::of(source);
+    if (!mapped) return;
+    const auto file = mapped->bytes();
     // By its first byte: memmem() looks at pairs of bytes one by one, at a tenth of the speed.
     for (std::size_t at = 0; (at = file.find(start, at)) != file.npos; ++at)
         REQUIRE(is_sound(file, at), "{}: damaged: a heap of {} at byte {}", source.path.string(),
-                what, at + user_block);
+                what, at + mapped->user_block());
 }
 
 }  // namespace

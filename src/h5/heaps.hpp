@@ -1,7 +1,7 @@
 /// Private to src/h5/: the heaps of a file, where names and strings of variable length are.
 /// libhdf5 1.10 believes the sizes that stand in them: a damaged one crashes it, makes it take all
 /// memory or keeps it busy for ever. So all heaps of a file are looked at before they are used, by
-/// their signatures. Files above 16 GiB are not searched.
+/// their signatures (see MappedFile for files that are not).
 #pragma once
 
 #include "source.hpp"

@@ -1,0 +1,41 @@
+/// Private to src/h5/: the bytes of a file, to look at what libhdf5 believes before it does.
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "source.hpp"
+
+namespace wasp::h5 {
+
+class MappedFile {
+public:
+    /// Empty for what is not looked at: files above 16 GiB, and those whose addresses or lengths
+    /// are not of 8 bytes (none since the 1990s).
+    static std::optional<MappedFile> of(const File::Source& source);
+
+    MappedFile(MappedFile&& other) noexcept;
+    MappedFile& operator=(MappedFile&&) = delete;
+    ~MappedFile();
+
+    /// From the superblock on: addresses in a file count from there.
+    std::string_view bytes() const { return bytes_.substr(user_block_); }
+    std::size_t user_block() const { return user_block_; }
+
+private:
+    MappedFile(const File::Source& source, std::size_t user_block);
+
+    std::string_view bytes_;
+    std::size_t user_block_;
+};
+
+/// Little-endian.   place + its size <= bytes.size().
+template <class Number>
+Number number_at(std::string_view bytes, std::size_t place) {
+    Number number = 0;
+    std::memcpy(&number, bytes.data() + place, sizeof number);
+    return number;
+}
+
+}  // namespace wasp::h5

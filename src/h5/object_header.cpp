@@ -1,0 +1,167 @@
+#include "object_header.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "mapped_file.hpp"
+
+namespace wasp::h5 {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr auto start_of_new_header = "OHDR"sv;
+
+/// Of a header's messages: `type`, and the bytes.
+struct Message {
+    unsigned type;
+    std::string_view bytes;
+};
+
+std::string_view part_of(std::string_view file, std::uint64_t place, std::uint64_t size) {
+    if (place > file.size()) return {};
+    return file.substr(place, size);
+}
+
+/// The messages of one block. Where it is damaged they end; the library will tell.
+std::vector<Message> messages_in(std::string_view block, bool is_new, bool counts_creation) {
+    const std::size_t head = !is_new ? 8 : counts_creation ? 6 : 4;
+    std::vector<Message> messages;
+    while (block.size() >= head) {
+        const unsigned type =
+            is_new ? number_at<std::uint8_t>(block, 0) : number_at<std::uint16_t>(block, 0);
+        const std::size_t size = number_at<std::uint16_t>(block, is_new ? 1 : 2);
+        if (size > block.size() - head) break;
+        messages.push_back({type, block.substr(head, size)});
+        block.remove_prefix(head + size);
+    }
+    return messages;
+}
+
+/// Whether the number of 4 bytes at `place` counts no more bytes than follow it.
+bool has_room(std::string_view message, std::size_t place) {
+    constexpr std::size_t number = sizeof(std::uint32_t);
+    return place + number <= message.size() &&
+           number_at<std::uint32_t>(message, place) <= message.size() - place - number;
+}
+
+std::size_t byte_at(std::string_view message, std::size_t place) {
+    return number_at<std::uint8_t>(message, place);
+}
+
+/// Versions 1 and 2: version, rank, class (0: data in the header), five reserved bytes, 4 bytes an
+/// axis, the size of the data, and these.
+bool is_sound_layout(std::string_view message) {
+    constexpr std::size_t start_of_axes = 8, axis = 4;
+    return message.size() < start_of_axes || byte_at(message, 0) > 2 || byte_at(message, 2) != 0 ||
+           has_room(message, start_of_axes + axis * byte_at(message, 1));
+}
+
+/// Version, two settings, whether there is a value (in version 1 there always is), and its size;
+/// from version 3 on version, flags, size.
+bool is_sound_fill_value(std::string_view message) {
+    constexpr std::size_t head = 4;
+    if (message.size() < head) return true;
+    const std::size_t version = byte_at(message, 0);
+    const bool has_value = version == 1   ? true
+                           : version == 2 ? byte_at(message, 3) != 0
+                                          : (byte_at(message, 1) & 0x20U) != 0;
+    return !has_value || has_room(message, version < 3 ? head : 2);
+}
+
+/// An enumeration: its class, how many names (3 bytes), its size (4), and the type of its values,
+/// which says a size, too.
+bool is_sound_type(std::string_view message) {
+    constexpr std::size_t head = 8, size = 4, enumeration = 8;
+    if (message.size() < 2 * head || byte_at(message, 0) % 16 != enumeration) return true;
+    const std::size_t names = byte_at(message, 1) + 256 * byte_at(message, 2);
+    const std::size_t bytes = number_at<std::uint32_t>(message, head + size);
+    return bytes == number_at<std::uint32_t>(message, size) && bytes * names <= message.size();
+}
+
+/// Version, flags, sizes of name, type and space; from version 3 on a byte more. In version 1 the
+/// parts are filled up to 8 bytes.
+bool is_sound_attribute(std::string_view message) {
+    constexpr std::size_t head = 8;
+    if (message.size() < head) return true;
+    const std::size_t version = byte_at(message, 0), name = number_at<std::uint16_t>(message, 2);
+    const std::size_t start =
+        head + (version >= 3 ? 1 : 0) + (version == 1 ? (name + 7) / 8 * 8 : name);
+    return start > message.size() || is_sound_type(message.substr(start));
+}
+
+bool is_sound(const Message& message) {
+    enum : unsigned { type = 3, old_fill_value = 4, fill_value = 5, layout = 8, attribute = 12 };
+    switch (message.type) {
+        case type:
+            return is_sound_type(message.bytes);
+        case old_fill_value:
+            return has_room(message.bytes, 0);
+        case fill_value:
+            return is_sound_fill_value(message.bytes);
+        case layout:
+            return is_sound_layout(message.bytes);
+        case attribute:
+            return is_sound_attribute(message.bytes);
+        default:
+            return true;
+    }
+}
+
+/// The first block of messages of the header at `place`, and how they are written.
+struct FirstBlock {
+    std::string_view bytes;
+    bool is_new = false, counts_creation = false;
+};
+
+FirstBlock first_block(std::string_view file, std::uint64_t place) {
+    constexpr std::size_t old_head = 16;
+    const auto header = part_of(file, place, file.size());
+    if (header.size() < old_head) return {};
+    if (!header.starts_with(start_of_new_header))
+        return {part_of(header, old_head, number_at<std::uint32_t>(header, 8))};
+    const unsigned flags = number_at<std::uint8_t>(header, 5);
+    const bool has_times = (flags & 0x20U) != 0, has_limits = (flags & 0x10U) != 0;
+    const std::size_t size_at = 6 + (has_times ? 16 : 0) + (has_limits ? 4 : 0);
+    const std::size_t size_bytes = std::size_t{1} << (flags & 3U);
+    if (header.size() < size_at + sizeof(std::uint64_t)) return {};
+    auto size = number_at<std::uint64_t>(header, size_at);
+    if (size_bytes < sizeof size) size &= (std::uint64_t{1} << (8 * size_bytes)) - 1;
+    return {part_of(header, size_at + size_bytes, size), true, (flags & 4U) != 0};
+}
+
+bool is_sound_header(std::string_view file, std::uint64_t place) {
+    constexpr unsigned continuation = 16;
+    constexpr std::size_t most_blocks = 1 << 16;  // they may go on in one another for ever
+    const auto first = first_block(file, place);
+    std::vector<std::string_view> blocks{first.bytes};
+    for (std::size_t i = 0; i < blocks.size() && i < most_blocks; ++i)
+        for (const auto& message : messages_in(blocks[i], first.is_new, first.counts_creation)) {
+            if (!is_sound(message)) return false;
+            if (message.type != continuation || message.bytes.size() < 16) continue;
+            const auto more = part_of(file, number_at<std::uint64_t>(message.bytes, 0),
+                                      number_at<std::uint64_t>(message.bytes, 8));
+            // The new ones have a signature before, and a checksum behind.
+            const std::size_t around = first.is_new ? 4 : 0;
+            if (more.size() > 2 * around)
+                blocks.push_back(more.substr(around, more.size() - 2 * around));
+        }
+    return true;
+}
+
+}  // namespace
+
+void check_object_header(const File::Source& source, const std::string& name, hid_t links) {
+    H5O_info_t info{};
+    if (H5Oget_info_by_name2(source.file.get(), name.c_str(), &info, H5O_INFO_BASIC, links) < 0)
+        return;  // nor can it be opened
+    const auto mapped = MappedFile::of(source);
+    REQUIRE(!mapped || is_sound_header(mapped->bytes(), info.addr),
+            "{}: damaged: a size in its header is larger than the header", source.where(name));
+}
+
+}  // namespace wasp::h5
