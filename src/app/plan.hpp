@@ -1,6 +1,7 @@
 /// How long a worker's run is, and where in it a step lies.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "app/train_config.hpp"
@@ -18,6 +19,10 @@ public:
 
     std::int64_t epoch(std::int64_t step) const { return step / batches_; }
     std::size_t batch(std::int64_t step) const { return static_cast<std::size_t>(step % batches_); }
+    /// Images of a step's mini-batch.
+    std::int64_t images(std::int64_t step) const {
+        return std::min(batch_, images_ - step % batches_ * batch_);
+    }
     /// Passes over this worker's shard, with fraction, made before `step`.
     double epoch_before(std::int64_t step) const;
 

@@ -24,6 +24,7 @@ struct Run {
     const Holdout& holdout;
     Model& model;
     RunControl& control;
+    bool has_gradients = true;  ///< false: time passes as if there were some
 
     /// The lowest rank that trains: its model is the one of the curve, and it writes the results.
     int first_worker() const { return cluster.size() - team.workers; }

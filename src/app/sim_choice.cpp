@@ -1,5 +1,9 @@
 #include "sim_choice.hpp"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+
 #include "base/error.hpp"
 #include "base/spec.hpp"
 #include "nn/model.hpp"
@@ -21,6 +25,14 @@ ComputeTime compute_time(const Machine& machine, const SimWork& work) {
             .polls = deep ? many_layers : few_layers};
 }
 
+/// Of weights without gradients nothing is of interest but how long they take to move. Enough
+/// floats are left for shards of all owners, and for what goes with a model to be small beside it.
+std::size_t weights_per_float(const SimWork& work) {
+    constexpr std::size_t enough = 512;  // floats
+    const std::size_t weights = count_weights(work.model, {.image = usual_image(work.model)});
+    return std::bit_floor(std::clamp<std::size_t>(weights / enough, 1, Window::block));
+}
+
 }  // namespace
 
 SimChoice parse_sim(std::string_view text) {
@@ -34,6 +46,8 @@ SimChoice parse_sim(std::string_view text) {
     choice.ranks = static_cast<int>(spec.whole("ranks", 1, 1, most_ranks));
     if (spec.has("ranks-per-node"))
         choice.ranks_per_node = static_cast<int>(spec.whole("ranks-per-node", 1, 1, most_ranks));
+    static constexpr std::array<std::string_view, 2> kinds{"real", "none"};
+    choice.gradients = spec.word("gradients", "real", kinds) == "real";
     if (spec.has("jitter")) choice.jitter = spec.number("jitter", 0, 0, most_variation);
     if (spec.has("spread")) choice.spread = spec.number("spread", 0, 0, most_variation);
     spec.done();
@@ -50,6 +64,7 @@ SimOptions sim_options(const SimChoice& choice, const SimWork& work) {
     machine.spread = choice.spread.value_or(machine.spread);
     options.compute = compute_time(machine, work);
     options.seed = work.seed;
+    if (!choice.gradients) options.weights_per_float = weights_per_float(work);
     return options;
 }
 

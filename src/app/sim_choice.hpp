@@ -1,5 +1,5 @@
 /// --cluster sim:…: the machine that is modelled, and the time that a step takes there.
-///     sim:PLATFORM,ranks=N[,ranks-per-node=K][,jitter=X][,spread=X]
+///     sim:PLATFORM,ranks=N[,ranks-per-node=K][,gradients=real|none][,jitter=X][,spread=X]
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ struct SimChoice {
     std::string platform;
     int ranks = 1;
     std::optional<int> ranks_per_node;     ///< empty: the platform's
+    bool gradients = true;                 ///< false: times and staleness only
     std::optional<double> jitter, spread;  ///< as in Machine; empty: the platform's
 };
 

@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "base/stopwatch.hpp"
 #include "checkpoints.hpp"
+#include "cluster_choice.hpp"
 #include "core_share.hpp"
 #include "evaluations.hpp"
 #include "final_models.hpp"
@@ -27,6 +28,7 @@
 #include "run.hpp"
 #include "schedule_file.hpp"
 #include "signals.hpp"
+#include "stand_in.hpp"
 #include "tensor/kernels.hpp"
 #include "tensor/vector_ops.hpp"
 #include "train_loop.hpp"
@@ -66,6 +68,11 @@ std::int64_t choose_threads(Cluster& cluster, const CoreShare& share,
     return given.value_or(share.threads());
 }
 
+bool has_gradients(const TrainConfig& config) {
+    const auto choice = parse_cluster(config.cluster);
+    return !choice.sim || choice.sim->gradients;
+}
+
 /// Choose what was left to the program.
 Holdout complete(TrainConfig& config, const ProtocolFacts& facts, const Team& team,
                  const Dataset& dataset) {
@@ -75,6 +82,7 @@ Holdout complete(TrainConfig& config, const ProtocolFacts& facts, const Team& te
             "'{}' has no test images: use --eval none", config.data);
     constexpr std::size_t part = 20;
     const auto images = dataset.train.size();
+    if (!has_gradients(config)) config.evaluation = Evaluation::none;
     if (!config.shards) config.shards = facts.full_shards ? Shards::full : Shards::disjoint;
     if (!config.norm) config.norm = facts.shares_weights ? NormPolicy::average : NormPolicy::local;
     if (!config.validation)
@@ -106,6 +114,11 @@ std::unique_ptr<Model> initial_model(Cluster& cluster, const TrainConfig& config
     setup.precision = config.precision;
     setup.convolutions = config.convolutions;
     setup.initialisation = config.initialisation;
+    if (!has_gradients(config)) {
+        const std::size_t weights = count_weights(config.model, setup);
+        const std::size_t each = cluster.weights_per_float();
+        return std::make_unique<StandIn>(config.model, (weights + each - 1) / each, setup);
+    }
     std::size_t bytes = 0;
     collectively(cluster, [&] { bytes = estimate_memory(config, setup, facts); });
     check_memory(cluster, config, bytes);
@@ -261,7 +274,8 @@ Verdict train_and_report(Run& run, TimeLimit& limit, const RankRow& place, Journ
     Verdict verdict = judge(run, ending);
     auto rows = gather_rows(run.cluster, loop.recorder().row(), run.first_worker());
     // A run is finished when all that it was to write is there: until then it can be resumed.
-    const std::string_view so_far = verdict.status() == "finished" ? "running" : verdict.status();
+    const bool more_follows = verdict.status() == "finished" && run.has_gradients;
+    const std::string_view so_far = more_follows ? "running" : verdict.status();
     const auto write = [&](Attributes summary, std::string_view status) {
         Results& results = journal->results();
         summary.merge(
@@ -277,7 +291,7 @@ Verdict train_and_report(Run& run, TimeLimit& limit, const RankRow& place, Journ
         verdict.checkpoint = await_checkpoint(checkpoints);
     });
     // There is no time left, and the checkpoint has the copies that are to be evaluated.
-    if (verdict.reason == Reason::time) {
+    if (verdict.reason == Reason::time || !run.has_gradients) {
         if (journal != nullptr) journal->print_end();
         return verdict;
     }
@@ -346,7 +360,7 @@ std::optional<Error> train_to_an_end(Cluster& ranks, const TrainConfig& given,
     const auto model = initial_model(cluster, config, facts, team, dataset);
     const auto resumes_from = agree_on_checkpoint(ranks, config, dataset);
     RunControl control(ranks, team.workers);
-    Run run{cluster, config, facts, team, dataset, holdout, *model, control};
+    Run run{cluster, config, facts, team, dataset, holdout, *model, control, has_gradients(config)};
 
     const RankRow place = place_of(run);
     const auto state =

@@ -73,7 +73,8 @@ void check_experiment(const TrainConfig& config, const ProtocolFacts& facts) {
 
 /// What a run in virtual time can do without.
 void check_virtual_time(const TrainConfig& config) {
-    if (!parse_cluster(config.cluster).sim) return;
+    const auto choice = parse_cluster(config.cluster);
+    if (!choice.sim) return;
     const auto refuse = [](bool given, std::string_view option, std::string_view why) {
         REQUIRE(!given, "{} doesn't go with --cluster sim:…, where {}: leave it out", option, why);
     };
@@ -83,6 +84,11 @@ void check_virtual_time(const TrainConfig& config) {
     refuse(!config.resume.empty() && config.resume != "auto", "--resume", repeats);
     refuse(!config.record_schedule.empty(), "--record-schedule", repeats);
     refuse(!config.replay.empty(), "--replay", repeats);
+    if (choice.sim->gradients) return;
+    constexpr std::string_view nothing_is_learnt = "gradients=none learns nothing";
+    refuse(!config.save_model.empty(), "--save-model", nothing_is_learnt);
+    refuse(!config.init.empty(), "--init", nothing_is_learnt);
+    refuse(config.target_accuracy.has_value(), "--target-accuracy", nothing_is_learnt);
 }
 
 void check_evaluation(const TrainConfig& config) {

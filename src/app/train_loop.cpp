@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 #include "base/stopwatch.hpp"
@@ -194,6 +195,7 @@ Ending TrainLoop::train() {
         }
         exchange(record);
         statistics_.publish(step + 1);
+        if (!run_.has_gradients) record.loss = std::numeric_limits<float>::quiet_NaN();
         recorder_.add(record);
         run_.control.add_samples(record.samples);
 
@@ -317,12 +319,7 @@ Step TrainLoop::compute(std::int64_t step) {
     watch_.lap();
     sgd_.set_learning_rate(
         static_cast<float>(rate_scale_ * rate_.at(plan_.epoch_before(mean_step(step)))));
-    const ImageBatch batch =
-        augmenter_.change(maker_.make(images_of(step)), plan_.epoch(step), plan_.batch(step));
-    record.data = watch_.lap();
-
-    poll_seconds_ = 0;
-    const Score score = run_.model.train_step(batch);
+    const Score score = train_step(step, record);
     run_.cluster.computed(score.images);
     record.poll = poll_seconds_;
     record.compute = watch_.lap() - poll_seconds_;
@@ -334,6 +331,15 @@ Step TrainLoop::compute(std::int64_t step) {
     record.loss = static_cast<float>(score.loss());
     record.samples = score.images;
     return record;
+}
+
+Score TrainLoop::train_step(std::int64_t step, Step& record) {
+    poll_seconds_ = 0;
+    if (!run_.has_gradients) return {.loss_sum = 0, .correct = 0, .images = plan_.images(step)};
+    const ImageBatch batch =
+        augmenter_.change(maker_.make(images_of(step)), plan_.epoch(step), plan_.batch(step));
+    record.data = watch_.lap();
+    return run_.model.train_step(batch);
 }
 
 /// How far the run is for a schedule of the learning rate: where weights are shared and workers are
@@ -356,6 +362,7 @@ void TrainLoop::exchange(Step& record) {
     record.compute +=
         std::max(0.0, watch_.lap() - done.pull_seconds - done.push_seconds - done.wait_seconds);
     done.wait_seconds = std::max(0.0, done.wait_seconds - paused);
+    done.bytes *= static_cast<std::int64_t>(run_.cluster.weights_per_float());
     record.end = training_seconds();
 }
 

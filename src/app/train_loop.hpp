@@ -69,6 +69,7 @@ private:
     std::int64_t mean_step(std::int64_t step) const;
     std::optional<Reason> reason_to_stop();
     Step compute(std::int64_t step);
+    Score train_step(std::int64_t step, Step& record);
     void exchange(Step& record);
     std::optional<Ending> diverged(std::int64_t step, float loss);
     Ending unsound_ending(std::int64_t step);

@@ -13,8 +13,9 @@ ParameterStore::ParameterStore(Cluster& cluster, std::span<const float> weights,
     ENSURE(owners >= 1 && owners <= cluster.size(), "a store on {} of {} ranks", owners,
            cluster.size());
     const auto n = static_cast<std::size_t>(owners);
-    const std::size_t blocks = (length_ + Window::block - 1) / Window::block;
-    shard_ = std::max<std::size_t>(1, (blocks + n - 1) / n) * Window::block;
+    const std::size_t block = Window::block / cluster.weights_per_float();
+    const std::size_t blocks = (length_ + block - 1) / block;
+    shard_ = std::max<std::size_t>(1, (blocks + n - 1) / n) * block;
     const std::size_t begin = std::min(length_, static_cast<std::size_t>(cluster.rank()) * shard_);
     here_ = cluster.rank() < owners ? std::min(shard_, length_ - begin) : 0;
     window_ = cluster.make_window(here_);
