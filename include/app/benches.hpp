@@ -16,6 +16,7 @@ struct BenchStepOptions {
     Precision precision = Precision::float32;  ///< of the ResNets
     int batch = 64, threads = 1;
     double seconds = 3;
+    std::string calibrate;  ///< file that the time of a step goes to, for predictions; empty: none
 };
 
 /// Prints e.g. `wasp lenet5 params=61706 batch=64 threads=1 isa=avx512: 51234.5 images/s mean,
@@ -33,7 +34,9 @@ void bench_kernels(const BenchStepOptions& options);
 /// Collective. sizes: of the stores, in floats. Prints which way the floats go, and a table:
 /// floats, GB/s of all ranks together (floats moved once), and the ratio. Error: as the parameter
 /// store's.
-void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, double seconds);
+/// calibrate: file that the speeds go to, for predictions; empty: none.
+void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, double seconds,
+                 const std::string& calibrate);
 
 /// Training steps with a protocol between the ranks of the cluster, on made-up images.
 struct BenchProtocolOptions {

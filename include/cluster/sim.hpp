@@ -15,7 +15,8 @@ namespace wasp {
 /// What a machine can do. Bytes are counted in a second, one way.
 struct Machine {
     std::string name = "ideal";
-    int nodes = 0;  ///< 0: as many as the ranks need
+    std::string sources = {};  ///< of the figures, for people
+    int nodes = 0;             ///< 0: as many as the ranks need
     int ranks_per_node = 1;
 
     // Between nodes.
@@ -41,6 +42,8 @@ struct Machine {
 /// Of one gradient of a mini-batch, without jitter: start + images · image, in seconds.
 struct ComputeTime {
     double start = 0, image = 0;
+    double pauses = 0, pause = 0;  ///< share of steps that something else holds up; seconds, mean
+                                   ///< of an exponential distribution
     std::int64_t polls = 1;  ///< how often a rank looks meanwhile whether others want something
 };
 
@@ -54,6 +57,18 @@ struct SimOptions {
 
 /// "tianhe2", "xeon-ib" or "ethernet".   Error: unknown; names the nearest.
 Machine machine_preset(std::string_view name);
+
+/// A platform file of SimGrid, with the machine's nodes as hosts, and what SimGrid has no word for
+/// as their properties.   machine: its nodes are known.
+std::string platform_xml(const Machine& machine);
+
+/// What platform_xml() wrote, or another file whose hosts have these properties: speeds, cores and
+/// links are those of the first two hosts. Before anything runs in virtual time; one a process.
+/// Error: missing, broken, or a property is missing.
+Machine read_platform(const std::string& path);
+
+/// All figures as `name=value`, for results files.
+std::string to_text(const SimOptions& options);
 
 /// Run `body` once per rank, each rank an actor. The same run to the bit every time: whoever is
 /// next in virtual time runs until it has to wait. Memory changes at the moment at which the model

@@ -21,10 +21,18 @@ def stop(child):
     child.wait()
 
 
-def train(folder, run, wasp, launcher, limit):
-    words = [word.replace("{ranks}", str(run.ranks)) for word in shlex.split(launcher)]
-    command = [*words, str(wasp), "train", "--config", str(folder.config(run)), "--progress", "plain",
-               "--out", str(folder.results(run))]
+def virtual_cluster(run, platform):
+    """The run's ranks in virtual time.   platform: NAME[,KEY=VALUE…]"""
+    name, comma, keys = platform.partition(",")
+    return f"sim:{name},ranks={run.ranks},ranks-per-node={run.per_node}{comma}{keys}"
+
+
+def train(folder, run, options, limit):
+    words = [word.replace("{ranks}", str(run.ranks)) for word in shlex.split(options.launcher)]
+    command = [*(words if options.predict is None else ()), str(options.wasp), "train", "--config",
+               str(folder.config(run)), "--progress", "plain", "--out", str(folder.results(run))]
+    if options.predict is not None:
+        command += ["--cluster", virtual_cluster(run, options.predict)]
     if folder.has_checkpoint(run):
         command += ["--resume", "auto"]
     with open(folder.log(run), "ab") as log:
@@ -41,12 +49,12 @@ def train(folder, run, wasp, launcher, limit):
 
 
 def run_all(study, folder, runs, options):
-    """Yields (run, its status, seconds).   options: wasp, launcher, seconds (no run is begun later)"""
+    """Yields (run, its status, seconds).   options: wasp, launcher, predict, seconds (no run is begun later)"""
     begin = time.monotonic()
     for run in runs:
         if options.seconds is not None and time.monotonic() - begin > options.seconds:
             return
         start = time.monotonic()
         folder.make_room(run, folder.status(run))
-        train(folder, run, options.wasp, options.launcher, study.time_limit)
+        train(folder, run, options, study.time_limit)
         yield run, folder.status(run), time.monotonic() - start

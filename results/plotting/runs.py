@@ -39,11 +39,17 @@ class Run:
     def protocol(self):
         """'WASP (reconstruction)' and the keys it was given."""
         name, _, keys = str(self.config.get("protocol", self.path.stem)).partition(":")
-        return RECONSTRUCTIONS.get(name, name.upper()), " ".join(keys.split(","))
+        predicted = ["predicted"] if self.is_predicted() else []
+        return RECONSTRUCTIONS.get(name, name.upper()), " ".join([*keys.split(","), *predicted]).strip()
+
+    def is_predicted(self):
+        """Whether its times are those of a modelled machine."""
+        return str(self.config.get("cluster", "")).startswith("sim:")
 
     def options(self):
         """What it is, whichever its seed."""
-        return {key: value for key, value in self.config.items() if key not in ELSEWHERE}
+        what = {key: value for key, value in self.config.items() if key not in ELSEWHERE}
+        return what | {"predicted": "yes"} if self.is_predicted() else what
 
     def sibling(self, but=None):
         """What runs have in common that differ in their seed, and in the option `but`, only."""

@@ -14,7 +14,7 @@ namespace {
 constexpr double longest = 600;  // seconds
 
 struct StepOptions {
-    std::string model, simd;
+    std::string model, simd, calibrate;
     std::int64_t batch = 64, threads = 1;
     Precision precision = Precision::float32;
     double seconds = 3;
@@ -25,9 +25,13 @@ struct StepOptions {
                 .precision = precision,
                 .batch = static_cast<int>(batch),
                 .threads = static_cast<int>(threads),
-                .seconds = seconds};
+                .seconds = seconds,
+                .calibrate = calibrate};
     }
 };
+
+constexpr std::string_view calibrate_help =
+    "also write it there, for --cluster sim:…,calibrate=FILE; what the file has of others stays";
 
 void check_threads(std::int64_t threads) {
     const int cores = usable_core_count();
@@ -51,6 +55,7 @@ void add_step(CLI::App& group, Commands& commands) {
     options->model = "lenet5";
     auto table = table_of(*options);
     table.number("seconds", options->seconds, {0.1, longest}, "to measure for");
+    table.text("calibrate", options->calibrate, "FILE", calibrate_help);
     add_command(group, commands, "step", "training steps of a model, without data and ranks",
                 std::move(table), [options](Arguments& /*arguments*/) {
                     check_threads(options->threads);
@@ -73,7 +78,7 @@ void add_kernels(CLI::App& group, Commands& commands) {
 
 void add_store(CLI::App& group, Commands& commands) {
     struct Options {
-        std::string cluster = "mpi";
+        std::string cluster = "mpi", calibrate;
         std::int64_t floats = 0;
         double seconds = 1;
     };
@@ -83,6 +88,7 @@ void add_store(CLI::App& group, Commands& commands) {
     table.whole("floats", options->floats, {0, 1'000'000'000},
                 "in the store; 0: those of Caffe's LeNet, then those of ResNet-101");
     table.number("seconds", options->seconds, {0.01, longest}, "to measure for, each figure");
+    table.text("calibrate", options->calibrate, "FILE", calibrate_help);
     auto& command = add_command(
         group, commands, "store",
         "pull and push of the shared weights against plain copy and axpy (under mpiexec)",
@@ -90,7 +96,9 @@ void add_store(CLI::App& group, Commands& commands) {
             std::vector<std::size_t> sizes = {431'080, 42'512'970};
             if (options->floats > 0) sizes = {static_cast<std::size_t>(options->floats)};
             return run_on(parse_cluster(options->cluster), &arguments.count, &arguments.words,
-                          [&](Cluster& cluster) { bench_store(cluster, sizes, options->seconds); });
+                          [&](Cluster& cluster) {
+                              bench_store(cluster, sizes, options->seconds, options->calibrate);
+                          });
         });
     command.starts_mpi = true;
 }

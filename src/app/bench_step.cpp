@@ -1,12 +1,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "app/benches.hpp"
 #include "base/error.hpp"
 #include "base/stopwatch.hpp"
+#include "calibration.hpp"
 #include "made_up_images.hpp"
 #include "nn/model.hpp"
 #include "protocols/sgd.hpp"
@@ -32,6 +36,27 @@ double measure_peak(const Kernels& kernels, int threads) {
     return best;
 }
 
+/// What the times of single steps say of how they are distributed. Those that took twice as long as
+/// most were held up by something else; the jitter of the others is taken from where two thirds of
+/// them lie, as that of a log-normal distribution.
+void describe(std::vector<double> times, Calibration::Step& step) {
+    constexpr double held_up = 2, below_one_deviation = 0.1587;
+    std::ranges::sort(times);
+    const auto at = [&](double share) {
+        return times[static_cast<std::size_t>(share * static_cast<double>(times.size()))];
+    };
+    const double deviation = std::log(at(1 - below_one_deviation) / at(below_one_deviation)) / 2;
+    step.jitter = std::sqrt(std::expm1(deviation * deviation));
+
+    const auto first = std::ranges::upper_bound(times, held_up * at(0.5));
+    const auto sum = [](auto begin, auto end) { return std::accumulate(begin, end, 0.0); };
+    const auto usual = static_cast<double>(first - times.begin());
+    const auto paused = static_cast<double>(times.end() - first);
+    step.seconds = sum(times.begin(), first) / usual;
+    step.pauses = paused / static_cast<double>(times.size());
+    if (paused > 0) step.pause = sum(first, times.end()) / paused - step.seconds;
+}
+
 }  // namespace
 
 void bench_step(const BenchStepOptions& options) {
@@ -47,10 +72,15 @@ void bench_step(const BenchStepOptions& options) {
     const MadeUpImages images(model->image_shape(), model->classes());
     Sgd sgd(model->weights().size(), {.momentum = 0.9F});
     std::size_t step = 0;
+    std::int64_t layers = 0;
+    std::vector<double> step_times;
+    model->set_between_layers([&layers] { ++layers; });
     const auto run_steps = [&](int count) {
         for (int i = 0; i < count; ++i, ++step) {
+            const Stopwatch watch;
             model->train_step(images.batch(step, batch));
             axpy(1, sgd.update(model->gradients(), model->weights()), model->weights());
+            step_times.push_back(watch.seconds());
         }
     };
     run_steps(2);  // makes buffers
@@ -62,6 +92,8 @@ void bench_step(const BenchStepOptions& options) {
         static_cast<int>(std::clamp(burst / warming.seconds(), 1.0, 1.0 * most));
     run_steps(steps_on_end);  // threads and clock frequency settle
     const std::size_t first = step;
+    step_times.clear();
+    layers = 0;
     double best = std::numeric_limits<double>::infinity();
     const Stopwatch total;
     while (total.seconds() < options.seconds) {
@@ -80,6 +112,14 @@ void bench_step(const BenchStepOptions& options) {
         100 * model->flops_per_image() * images_per_step / mean /
             measure_peak(used, options.threads));
     for (const auto& [fact, value] : model->facts()) fmt::print("  {} {:.0f}\n", fact, value);
+    if (options.calibrate.empty()) return;
+    const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(step - first));
+    Calibration::Step result{.model = options.model,
+                             .batch = options.batch,
+                             .threads = options.threads,
+                             .polls = layers / steps};
+    describe(std::move(step_times), result);
+    calibrate(options.calibrate, result);
 }
 
 }  // namespace wasp

@@ -2,6 +2,7 @@
 
 #include "app/benches.hpp"
 #include "base/aligned.hpp"
+#include "calibration.hpp"
 #include "cluster/parameter_store.hpp"
 #include "rate.hpp"
 #include "tensor/vector_ops.hpp"
@@ -10,7 +11,18 @@ namespace wasp {
 
 namespace {
 
-void measure(Cluster& cluster, std::size_t floats, double seconds) {
+/// Of an operation on a counter that lies on rank 0, as the last rank sees it.
+double counter_seconds(Cluster& cluster, ParameterStore& store) {
+    constexpr int calls = 1000;
+    const double start = cluster.seconds();
+    for (int i = 0; i < calls; ++i) store.version();
+    double seconds = (cluster.seconds() - start) / calls;
+    cluster.barrier();
+    cluster.broadcast(std::as_writable_bytes(std::span(&seconds, 1)), cluster.size() - 1);
+    return seconds;
+}
+
+void measure(Cluster& cluster, std::size_t floats, double seconds, const std::string& file) {
     AlignedFloats mine(floats), other(floats, 1.0F);
     const double copies = rate(cluster, floats, seconds, [&] { copy(other, mine); });
     const double additions = rate(cluster, floats, seconds, [&] { axpy(1e-3F, other, mine); });
@@ -18,7 +30,16 @@ void measure(Cluster& cluster, std::size_t floats, double seconds) {
     ParameterStore store(cluster, other, cluster.size());
     const double pulls = rate(cluster, floats, seconds, [&] { store.pull(mine); });
     const double pushes = rate(cluster, floats, seconds, [&] { store.push(1e-3F, other); });
+    const double counter = counter_seconds(cluster, store);
     if (cluster.rank() != 0) return;
+    if (!file.empty()) {
+        const double each = 1e9 / cluster.size();
+        calibrate(file, Calibration::Store{.floats = static_cast<std::int64_t>(floats),
+                                           .ranks = cluster.size(),
+                                           .pull = pulls * each,
+                                           .push = pushes * each,
+                                           .counter = counter});
+    }
     fmt::print("{:>10} {:>5} {:>9.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>9.2f} {:>6.2f}\n", floats,
                cluster.size(), copies, pulls, pulls / copies, additions, pushes,
                pushes / additions);
@@ -26,7 +47,8 @@ void measure(Cluster& cluster, std::size_t floats, double seconds) {
 
 }  // namespace
 
-void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, double seconds) {
+void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, double seconds,
+                 const std::string& calibrate) {
     const int nodes = cluster.place().nodes;
     if (cluster.rank() == 0) {
         fmt::print("{}: {} ranks on {} node{}, whose memory they load from and store to{}\n",
@@ -35,7 +57,7 @@ void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, double se
         fmt::print("{:>10} {:>5} {:>9} {:>9} {:>6} {:>9} {:>9} {:>6}   GB/s\n", "floats", "ranks",
                    "copy", "pull", "ratio", "axpy", "push", "ratio");
     }
-    for (const std::size_t floats : sizes) measure(cluster, floats, seconds);
+    for (const std::size_t floats : sizes) measure(cluster, floats, seconds, calibrate);
 }
 
 }  // namespace wasp

@@ -15,7 +15,10 @@ void run_in_virtual_time(const SimChoice& choice, const SimWork& work,
                          const std::function<void(Cluster&)>& body) {
     REQUIRE(!work.model.empty(), "--cluster sim:… is for wasp train: here real time is measured");
 #ifdef HAVE_SIMGRID
-    run_on_sim(sim_options(choice, work), body);
+    const auto& platform = choice.platform;
+    const Machine machine =
+        is_platform_file(platform) ? read_platform(platform) : machine_preset(platform);
+    run_on_sim(sim_options(choice, machine, work), body);
 #else
     static_cast<void>(choice);
     static_cast<void>(body);

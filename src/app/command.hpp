@@ -42,6 +42,7 @@ void add_data_commands(CLI::App& program, Commands& commands);
 void add_results_commands(CLI::App& program, Commands& commands);
 void add_model_commands(CLI::App& program, Commands& commands);
 void add_bench_commands(CLI::App& program, Commands& commands);
+void add_predict_commands(CLI::App& program, Commands& commands);
 void add_doctor_command(CLI::App& program, Commands& commands);
 void add_help_commands(CLI::App& program, Commands& commands);
 

@@ -144,6 +144,7 @@ int run_program(int argc, char** argv) {
     add_results_commands(program, commands);
     add_model_commands(program, commands);
     add_bench_commands(program, commands);
+    add_predict_commands(program, commands);
     add_doctor_command(program, commands);
     add_help_commands(program, commands);
 

@@ -1,5 +1,6 @@
 /// --cluster sim:…: the machine that is modelled, and the time that a step takes there.
-///     sim:PLATFORM,ranks=N[,ranks-per-node=K][,gradients=real|none][,jitter=X][,spread=X]
+///     sim:PLATFORM,ranks=N[,ranks-per-node=K][,gradients=real|none][,calibrate=FILE]
+///         [,jitter=X][,spread=X]
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,11 @@
 namespace wasp {
 
 struct SimChoice {
-    std::string platform;
+    std::string platform;  ///< a preset, or a file NAME.xml
     int ranks = 1;
     std::optional<int> ranks_per_node;     ///< empty: the platform's
     bool gradients = true;                 ///< false: times and staleness only
+    std::string calibration;               ///< file; empty: none
     std::optional<double> jitter, spread;  ///< as in Machine; empty: the platform's
 };
 
@@ -29,7 +31,10 @@ struct SimWork {
 /// text: behind "sim:".   Error: malformed, or no such platform.
 SimChoice parse_sim(std::string_view text);
 
-/// Error: as parse_sim(); the machine is too small.
-SimOptions sim_options(const SimChoice& choice, const SimWork& work);
+bool is_platform_file(std::string_view platform);
+
+/// machine: the platform.   Error: the calibration is missing, broken, or has not measured this
+/// model.
+SimOptions sim_options(const SimChoice& choice, Machine machine, const SimWork& work);
 
 }  // namespace wasp

@@ -53,8 +53,9 @@ public:
     const Place& place() const override { return place_; }
     std::string description() const override {
         const Machine& machine = world_.options().machine;
-        return fmt::format("virtual time, {}, {} rank{} on {} node{}", machine.name, size(),
-                           size() == 1 ? "" : "s", place_.nodes, place_.nodes == 1 ? "" : "s");
+        return fmt::format("virtual time, {}, {} rank{} on {} node{}: {}", machine.name, size(),
+                           size() == 1 ? "" : "s", place_.nodes, place_.nodes == 1 ? "" : "s",
+                           to_text(world_.options()));
     }
 
     void barrier() override {
@@ -199,8 +200,10 @@ std::unique_ptr<NodeMemory> SimCluster::make_node_memory(std::size_t bytes) {
 void SimCluster::computed(std::int64_t images) {
     watch_.forget();
     const ComputeTime& model = world_.options().compute;
-    const double seconds = (model.start + model.image * static_cast<double>(images)) * slowness_ *
-                           factor(jitter_, world_.options().machine.jitter);
+    double seconds = (model.start + model.image * static_cast<double>(images)) * slowness_ *
+                     factor(jitter_, world_.options().machine.jitter);
+    if (model.pauses > 0 && jitter_.uniform() < model.pauses)
+        seconds -= model.pause * std::log1p(-jitter_.uniform());
     SimCosts& costs = world_.costs();
     const double begin = world_.now();
     costs.computes(rank(), begin, begin + seconds);

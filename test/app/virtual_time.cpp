@@ -1,7 +1,10 @@
 // Runs in virtual time as a user starts them.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "report/results_file.hpp"
+#include "support/files.hpp"
 #include "support/wasp_program.hpp"
 
 namespace wasp::test {
@@ -50,6 +53,81 @@ TEST(VirtualTime, MaxTimeIsRealAndEndsIt) {
     NEEDS_SIMGRID(outcome);
     EXPECT_EQ(outcome.code, 75) << outcome.err;
     EXPECT_EQ(read_results(scratch / "r.h5").status, "stopped");
+}
+
+/// What `wasp train` on that cluster has learnt about times.
+Attributes summary_of(const Scratch& scratch, const std::string& cluster, const Words& more = {}) {
+    const auto out = scratch / "one.h5";
+    std::filesystem::remove(out);
+    const auto outcome = run_wasp(
+        short_training(out, Words{"--cluster", cluster, "--epochs", "4", "--eval", "none"} + more));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return read_results(out).summary;
+}
+
+double number(const Attributes& attributes, const std::string& name) {
+    return std::get<double>(attributes.at(name));
+}
+
+TEST(VirtualTime, WithoutGradientsTimesAreTheSame) {
+    const Scratch scratch;
+    NEEDS_SIMGRID(run_wasp(virtual_training(scratch, "r.h5", {"--epochs", "1"})));
+    const std::string cluster = "sim:ethernet,ranks=4";
+    for (const auto* const protocol : {"bsp", "wasp:period=10", "nosync"}) {
+        const Words words = {"--protocol", protocol, "--model", "lenet5"};
+        const auto real = summary_of(scratch, cluster, words);
+        const auto none = summary_of(scratch, cluster + ",gradients=none", words);
+        const double seconds = number(real, "training_seconds");
+        EXPECT_NEAR(number(none, "training_seconds"), seconds, 0.05 * seconds) << protocol;
+        EXPECT_NEAR(number(none, "staleness_mean"), number(real, "staleness_mean"), 0.2)
+            << protocol;
+        EXPECT_TRUE(std::isnan(number(none, "final_train_loss"))) << protocol;
+    }
+}
+
+TEST(VirtualTime, APlatformFileIsTheMachineThatItWasMadeFrom) {
+    const Scratch scratch;
+    NEEDS_SIMGRID(run_wasp(virtual_training(scratch, "r.h5", {"--epochs", "1"})));
+    const auto file = (scratch / "m.xml").string();
+    const auto made = run_wasp({"predict", "platform", "--nodes", "3", "--out", file});
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_EQ(number(summary_of(scratch, "sim:" + file + ",ranks=6"), "training_seconds"),
+              number(summary_of(scratch, "sim:tianhe2,ranks=6"), "training_seconds"));
+    EXPECT_EQ(not_refused(run_wasp(short_training(
+                              scratch / "s.h5",
+                              {"--cluster", "sim:" + file + ",ranks=7", "--epochs", "1"})),
+                          2, "has 3 nodes"),
+              "");
+    write_file(scratch / "broken.xml", "<platform version='4.1'><zone></platform>");
+    EXPECT_EQ(not_refused(run_wasp(short_training(
+                              scratch / "s.h5",
+                              {"--cluster", "sim:" + (scratch / "broken.xml").string() + ",ranks=1",
+                               "--epochs", "1"})),
+                          2, "broken.xml"),
+              "");
+}
+
+TEST(VirtualTime, ACalibrationReplacesWhatAMachineIsSaidToBe) {
+    const Scratch scratch;
+    NEEDS_SIMGRID(run_wasp(virtual_training(scratch, "r.h5", {"--epochs", "1"})));
+    const auto file = (scratch / "c.toml").string();
+    for (const Words& bench :
+         {Words{"bench", "step", "--model", "mlp", "--batch", "16"},
+          Words{"bench", "store", "--cluster", "threads:2", "--floats", "9999"}})
+        ASSERT_EQ(run_wasp(bench + Words{"--seconds", "0.1", "--calibrate", file}).code, 0);
+    EXPECT_EQ(
+        not_refused(run_wasp(short_training(
+                        scratch / "s.h5",
+                        {"--cluster", "sim:tianhe2,ranks=2,calibrate=" + file, "--epochs", "1"})),
+                    2, "has no step of lenet5"),
+        "");
+    // Written by hand: a step of one second, and nothing that varies.
+    write_file(scratch / "c.toml",
+               "[[step]]\nmodel = 'lenet5'\nbatch = 16\nthreads = 1\nseconds = 1.0\njitter = 0.0\n"
+               "pauses = 0.0\npause = 0.0\npolls = 1\n");
+    const auto summary = summary_of(scratch, "sim:tianhe2,ranks=2,spread=0,calibrate=" + file,
+                                    {"--protocol", "asp", "--model", "lenet5"});
+    EXPECT_NEAR(number(summary, "samples_per_second"), 2 * 16, 0.1);
 }
 
 TEST(VirtualTime, WhatItHasNotIsRefused) {

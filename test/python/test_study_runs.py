@@ -45,6 +45,19 @@ class Local(InFolder):
         self.assertEqual(self.results()[kept], first[kept])
         self.assertEqual(len(list(pathlib.Path("out/aside").iterdir())), 1)
 
+    def test_a_study_is_predicted_in_a_folder_of_its_own(self):
+        self.write(STUDY.replace("toy.h5", "toy ü'd.h5").replace('["serial"]', '["bsp"]').replace("[1, 2]", "[1]")
+                   + "epochs = 1\n", "b.toml")
+        done = self.study("b.toml", "--predict", "xeon-ib,jitter=0")
+        if "SIMGRID=0" in done.stdout + "".join(log.read_text() for log in pathlib.Path("out-predicted/logs").glob("*")):
+            self.skipTest("built without SimGrid")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        result, = pathlib.Path("out-predicted").glob("*.h5")
+        self.assertFalse(pathlib.Path("out").exists())
+        with h5py.File(result) as file:
+            self.assertEqual(file["config"].attrs["cluster"], "sim:xeon-ib,ranks=1,ranks-per-node=1,jitter=0")
+            self.assertIn("bandwidth=1.21e+10", file["provenance"].attrs["cluster"])
+
     def test_a_run_that_fails_is_said_and_the_others_are_made(self):
         self.write(STUDY.replace('["serial"]', '["serial:x=1", "serial"]').replace("toy.h5", "toy ü'd.h5")
                    + "epochs = 1\n")
