@@ -20,12 +20,14 @@ struct BenchStepOptions {
 };
 
 /// Prints e.g. `wasp lenet5 params=61706 batch=64 threads=1 isa=avx512: 51234.5 images/s mean,
-/// 52000.0 best, 1.249 ms/step, 48 % of peak`. Best: of up to 20 steps on end; the peak is measured
-/// too. Below, what the model counts about itself, e.g. `activation_reorders 0`. Error: unknown
-/// model or instruction set.
+/// 52000.0 best, 1.249 ms/step, 48 % of peak`. Best: of up to 20 steps on end. Below, the machine's
+/// limits, measured in the same run, and what the model counts about itself, e.g.
+/// `activation_reorders 0`. Error: unknown model or instruction set.
 void bench_step(const BenchStepOptions& options);
 
-/// Prints what was measured to choose among algorithms, a line for each shape and pass.
+/// Prints what was measured to choose among algorithms, a line for each shape and pass, with its
+/// share of the machine's peak (of float32 multiplications and additions one by one: Winograd's and
+/// bf16's can be above 100 %).
 /// Error: as bench_step().
 void bench_kernels(const BenchStepOptions& options);
 

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include "app/benches.hpp"
+#include "limits.hpp"
 #include "nn/model.hpp"
+#include "tensor/kernels.hpp"
 #include "tensor/vector_ops.hpp"
 
 namespace wasp {
@@ -17,19 +19,20 @@ void bench_kernels(const BenchStepOptions& options) {
         fmt::print("{}: no convolution can be computed in more than one way here\n", options.model);
         return;
     }
+    const auto limits = measure_limits(kernels(options.simd));
     fmt::print(
-        "{} batch={} threads={}: convolutions that there is more than one way for\n{:<27}{:<9}"
-        "{:>8}{:>9}{:>9}{:>10}  {}\n",
-        options.model, options.batch, options.threads, "channels, pixels, kernel", "pass", "ms",
-        "other ms", "GFLOP/s", "error", "chosen");
+        "{} batch={} threads={}: convolutions that there is more than one way for\n"
+        "limits, measured now: {}\n{:<27}{:<9}{:>8}{:>9}{:>9}{:>8}{:>10}  {}\n",
+        options.model, options.batch, options.threads, in_words(limits), "channels, pixels, kernel",
+        "pass", "ms", "other ms", "GFLOP/s", "% peak", "error", "chosen");
     for (const auto& choice : choices) {
         const auto& shape = choice.shape;
-        const double operations = 2 * shape.multiplications() * shape.images;
-        fmt::print("{:<27}{:<9}{:>8.2f}{:>9.2f}{:>9.0f}{:>10.1e}  {} {}\n",
+        const double flops = 2 * shape.multiplications() * shape.images / choice.seconds;
+        fmt::print("{:<27}{:<9}{:>8.2f}{:>9.2f}{:>9.0f}{:>8.0f}{:>10.1e}  {} {}\n",
                    fmt::format("{}→{} {}×{} {}×{}/{}", shape.inputs, shape.outputs, shape.height,
                                shape.width, shape.kernel, shape.kernel, shape.stride),
-                   choice.pass, 1e3 * choice.seconds, 1e3 * choice.other_seconds,
-                   1e-9 * operations / choice.seconds, choice.error, choice.algorithm,
+                   choice.pass, 1e3 * choice.seconds, 1e3 * choice.other_seconds, 1e-9 * flops,
+                   100 * flops / limits.flops, choice.error, choice.algorithm,
                    choice.implementation);
     }
 }

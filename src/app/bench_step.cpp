@@ -11,30 +11,16 @@
 #include "base/error.hpp"
 #include "base/stopwatch.hpp"
 #include "calibration.hpp"
+#include "limits.hpp"
 #include "made_up_images.hpp"
 #include "nn/model.hpp"
 #include "protocols/sgd.hpp"
 #include "tensor/kernels.hpp"
-#include "tensor/parallel.hpp"
 #include "tensor/vector_ops.hpp"
 
 namespace wasp {
 
 namespace {
-
-/// Floating-point operations a second that `threads` threads can do at most.
-double measure_peak(const Kernels& kernels, int threads) {
-    double best = 0;
-    for (int attempt = 0; attempt < 5; ++attempt) {
-        std::vector<double> operations(static_cast<std::size_t>(threads));
-        const Stopwatch watch;
-        parallel_threads(threads, [&](int thread) {
-            operations[static_cast<std::size_t>(thread)] = kernels.multiply_add(1'000'000);
-        });
-        best = std::max(best, operations[0] * threads / watch.seconds());
-    }
-    return best;
-}
 
 /// What the times of single steps say of how they are distributed. Those that took twice as long as
 /// most were held up by something else; the jitter of the others is taken from where two thirds of
@@ -102,15 +88,15 @@ void bench_step(const BenchStepOptions& options) {
         best = std::min(best, watch.seconds() / steps_on_end);
     }
     const double mean = total.seconds() / static_cast<double>(step - first);
-    const Kernels& used = kernels(options.simd);
+    const auto limits = measure_limits(kernels(options.simd));
     const auto images_per_step = static_cast<double>(batch);
+    const double flops = model->flops_per_image() * images_per_step / mean;
     fmt::print(
         "wasp {} params={} batch={} threads={} isa={}: {:.1f} images/s mean, {:.1f} best, "
-        "{:.3f} ms/step, {:.0f} % of peak\n",
-        options.model, model->weights().size(), batch, options.threads, used.name,
-        images_per_step / mean, images_per_step / best, 1e3 * mean,
-        100 * model->flops_per_image() * images_per_step / mean /
-            measure_peak(used, options.threads));
+        "{:.3f} ms/step, {:.0f} % of peak\n  {:.0f} GFLOP/s; limits, measured now: {}\n",
+        options.model, model->weights().size(), batch, options.threads, limits.instructions,
+        images_per_step / mean, images_per_step / best, 1e3 * mean, 100 * flops / limits.flops,
+        1e-9 * flops, in_words(limits));
     for (const auto& [fact, value] : model->facts()) fmt::print("  {} {:.0f}\n", fact, value);
     if (options.calibrate.empty()) return;
     const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(step - first));

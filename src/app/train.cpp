@@ -111,6 +111,7 @@ std::unique_ptr<Model> initial_model(Cluster& cluster, const TrainConfig& config
     setup.seed = static_cast<std::uint64_t>(config.seed);
     if (facts.own_initialisation)
         setup.seed = RandomStream(setup.seed, "initial model", model_number(facts, team))();
+    setup.simd = config.simd;
     setup.precision = config.precision;
     setup.convolutions = config.convolutions;
     setup.initialisation = config.initialisation;

@@ -172,6 +172,7 @@ void add_machine(OptionTable& table, TrainConfig& config) {
         "machine: tianhe2, xeon-ib or ethernet");
     table.whole("threads", config.threads, {1, 4096},
                 "of each rank; if not given, its share of the node's cores");
+    table.text("simd", config.simd, "SET", "avx, avx2 or avx512; the machine's best if not given");
     table.choice<Precision>("precision", config.precision,
                             {{"float32", Precision::float32}, {"bf16", Precision::bf16}},
                             "of the ResNets' activations; weights and sums are always float32");
