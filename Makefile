@@ -1,6 +1,7 @@
 # Build, test and check. `make help` lists the targets; make/ holds what differs between machines.
 MACHINE ?= generic
 MODE    ?= release
+MPI     ?= mpich
 JOBS    ?= $(shell nproc)
 Q       := $(if $(V),,@)
 include make/$(MACHINE).mk
@@ -24,19 +25,24 @@ endif
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
 CXXFLAGS := -std=c++20 -fopenmp -ffp-contract=off $(MODE_FLAGS.$(MODE)) $(WARNINGS) $(EXTRA_FLAGS)
-CPPFLAGS := -Iinclude -Itest $(MPI_FLAGS) $(BLAS_FLAGS) $(HDF5_FLAGS) $(ONEDNN_FLAGS) $(OTHER_FLAGS)
+CPPFLAGS := -Iinclude -Itest $(BLAS_FLAGS) $(HDF5_FLAGS) $(ONEDNN_FLAGS) $(OTHER_FLAGS)
 LDLIBS   := $(MPI_LIBS) $(BLAS_LIBS) $(HDF5_LIBS) $(ONEDNN_LIBS) $(SIMGRID_LIBS) $(OTHER_LIBS)
 
 B       := build/$(MACHINE)-$(MODE)
+# What knows the MPI library is in a folder of its own; all else serves every library.
+M       := $B/$(MPI)
+# The programs.
+P       := $(if $(filter mpich,$(MPI)),$B,$M)
 LEFT_OUT := %.simd.cpp src/app/main.cpp $(if $(filter 1,$(ONEDNN)),,src/tensor/onednn_%) \
            $(if $(filter 1,$(SIMGRID)),,src/cluster/sim_%)
 SOURCES := $(filter-out $(LEFT_OUT),$(wildcard src/*/*.cpp))
 KERNELS := $(wildcard src/*/*.simd.cpp)
-OBJECTS := $(SOURCES:%.cpp=$B/%.o) $(foreach isa,$(SIMD),$(KERNELS:%.simd.cpp=$B/%.$(isa).o))
+objects_of = $(foreach file,$(1:.cpp=.o),$(if $(filter mpi_%,$(notdir $(file))),$M,$B)/$(file))
+OBJECTS := $(call objects_of,$(SOURCES)) $(foreach isa,$(SIMD),$(KERNELS:%.simd.cpp=$B/%.$(isa).o))
 TESTS   := $(wildcard test/*.cpp test/*/*.cpp)
 BENCHES := $(wildcard test/bench/*.cpp)
 FUZZERS := $(wildcard test/fuzz/*.cpp)
-TEST_OBJECTS  := $(patsubst %.cpp,$B/%.o,$(filter-out $(BENCHES) $(FUZZERS) $(if $(filter 1,$(SIMGRID)),,test/cluster/sim_%),$(TESTS)))
+TEST_OBJECTS  := $(call objects_of,$(filter-out $(BENCHES) $(FUZZERS) $(if $(filter 1,$(SIMGRID)),,test/cluster/sim_%),$(TESTS)))
 BENCH_OBJECTS := $(BENCHES:%.cpp=$B/%.o)
 PRELOADS := $(patsubst test/preload/%.c,$B/%.so,$(wildcard test/preload/*.c))
 SCRIPTS := $(wildcard tools/*.sh jobs/*.sh jobs/*.sbatch test/*/*.sh .ci/run)
@@ -51,23 +57,29 @@ quickstart: deps  ## install what is missing, build, train LeNet-5 with WASP on 
 check: deps  ## install what is missing, build and run every test
 	@$(MAKE) --no-print-directory -j $(JOBS) test
 
-test: $B/wasp $B/tests $(PRELOADS)  ## build and run every test (without the installation)
-	@tools/run_tests.sh $B "$(MPIEXEC)" "$(PYTHON)" $(TEST_ARGS)
+test: $P/wasp $P/tests $(PRELOADS)  ## build and run every test (without the installation)
+	@tools/run_tests.sh $P "$(MPIEXEC)" "$(PYTHON)" $(TEST_ARGS)
 
-slurm: $B/wasp  ## the job scripts on a real Slurm with virtual nodes (as root, with Debian's slurmctld slurmd slurm-client)
-	@test/slurm/run.sh $B/wasp "$(MPIEXEC)" "$(PYTHON)"
+slurm: $P/wasp  ## the job scripts on a real Slurm with virtual nodes (as root, with Debian's slurmctld slurmd slurm-client)
+	@test/slurm/run.sh $P/wasp "$(MPIEXEC)" "$(PYTHON)"
 
-bench: $B/bench  ## Google Benchmark of the kernels
-	OMP_NUM_THREADS=1 $B/bench $(BENCH_ARGS)
+# Builds for one processor are made for this alone.
+machines: $P/wasp  ## the default, ivybridge and skylake builds on an emulated Ivy Bridge (qemu-user)
+	@for machine in ivybridge skylake; do $(MAKE) --no-print-directory MACHINE=$$machine \
+	    build/$$machine-$(MODE)/wasp || exit 1; done
+	@test/machines/run.sh "$(CXX)" "$(MPIEXEC)" $P/wasp build/ivybridge-$(MODE)/wasp build/skylake-$(MODE)/wasp
+
+bench: $P/bench  ## Google Benchmark of the kernels
+	OMP_NUM_THREADS=1 $P/bench $(BENCH_ARGS)
 
 fuzz: build/fuzz/fuzzer  ## libFuzzer on the readers of data files, FUZZ_SECONDS=60
 	@test/fuzz/run.sh $< "$(PYTHON)" $(FUZZ_SECONDS)
 
-chaos: $B/wasp $B/fault.so  ## runs of all protocols that are killed, stopped and robbed of their disk, N=200 SEED=1
-	@test/chaos/run.sh "$(PYTHON)" --wasp $B/wasp --mpiexec "$(MPIEXEC)" --fault $B/fault.so --runs $(N) --seed $(SEED) \
+chaos: $P/wasp $B/fault.so  ## runs of all protocols that are killed, stopped and robbed of their disk, N=200 SEED=1
+	@test/chaos/run.sh "$(PYTHON)" --wasp $P/wasp --mpiexec "$(MPIEXEC)" --fault $B/fault.so --runs $(N) --seed $(SEED) \
 	    $(CHAOS_ARGS)
 
-lint: rooms $(SOURCES:%.cpp=$B/%.tidy) $B/src/app/main.tidy  ## rooms, clang-format, clang-tidy, cppcheck, shellcheck; changes no source
+lint: rooms $(patsubst %.o,%.tidy,$(call objects_of,$(SOURCES)) $B/src/app/main.o)  ## rooms, clang-format, clang-tidy, cppcheck, shellcheck; changes no source
 	@clang-format --dry-run --Werror $(FILES)
 	@shellcheck --severity=warning $(SCRIPTS)
 	@cppcheck -j $(JOBS) --quiet --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
@@ -86,24 +98,26 @@ clean:  ## remove everything that was built
 	$(RM) -r build bin
 
 info:  ## show what would be used
-	@echo "MACHINE=$(MACHINE) MODE=$(MODE) SIMD='$(SIMD)'"
-	@echo "$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(ARCH_FLAGS)"
+	@echo "MACHINE=$(MACHINE) MODE=$(MODE) MPI=$(MPI) SIMD='$(SIMD)'"
+	@echo "$(CXX) $(CPPFLAGS) $(MPI_FLAGS) $(CXXFLAGS) $(ARCH_FLAGS)"
 	@echo "libraries: $(LDLIBS)"; $(CXX) --version | head -n 1; $(MPIEXEC) --version 2>&1 | sed -n 2p
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n",$$1,$$2}' Makefile
-	@echo "  MACHINE=generic|ivybridge  MODE=release|debug|asan|tsan  V=1: show the commands  (make/local.mk: your own settings)"
+	@echo "  MACHINE=generic|ivybridge|haswell|skylake|sapphirerapids|native  MODE=release|debug|asan|tsan  MPI=mpich|openmpi"
+	@echo "  V=1: show the commands  (make/local.mk: your own settings)"
 
-bin/wasp: $B/wasp
-	@mkdir -p bin; cp $< $@
+# That of the machine, mode and MPI that were asked for last, whichever is newer.
+bin/wasp: $P/wasp FORCE
+	@mkdir -p bin; cmp -s $< $@ || cp $< $@
 
-$B/wasp: $B/src/app/main.o $(OBJECTS)
+$P/wasp: $B/src/app/main.o $(OBJECTS)
 	@echo '  link     $@'
 	$Q$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS)
 
 # The program's objects come first: of an inline function that both have, theirs is taken.
 $(TEST_OBJECTS): CXXFLAGS += $(TEST_FLAGS.$(MODE))
-$B/tests: $(OBJECTS) $(TEST_OBJECTS)
+$P/tests: $(OBJECTS) $(TEST_OBJECTS)
 	@echo '  link     $@'
 	$Q$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(TEST_LIBS)
 
@@ -113,7 +127,7 @@ $B/%.so: test/preload/%.c $B/flags
 	@echo '  link     $@'
 	$Q$(CC) -O1 -Wall -Wextra -shared -fPIC $< -o $@
 
-$B/bench: $(BENCH_OBJECTS) $(OBJECTS)
+$P/bench: $(BENCH_OBJECTS) $(OBJECTS)
 	@echo '  link     $@'
 	$Q$(CXX) $(CXXFLAGS) $^ -o $@ $(LDLIBS) $(BENCH_LIBS)
 
@@ -135,16 +149,26 @@ FLAGS := $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(ARCH_FLAGS) $(KERNEL_FLAGS.$(MODE)) $(
 $B/flags: FORCE
 	@mkdir -p $B; echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 
-$B/%.o: %.cpp $B/flags
+$M/flags: FORCE
+	@mkdir -p $M; echo '$(MPI_FLAGS)' | cmp -s - $@ || echo '$(MPI_FLAGS)' > $@
+
+$M/%.o $M/%.tidy: private CPPFLAGS += $(MPI_FLAGS)
+define COMPILE
 	@mkdir -p $(@D); echo '  compile  $<'
 	$Q$(CXX) $(CPPFLAGS) -MMD -MP $(CXXFLAGS) $(ARCH_FLAGS) -c $< -o $@
+endef
+$B/%.o: %.cpp $B/flags ; $(COMPILE)
+$M/%.o: %.cpp $B/flags $M/flags ; $(COMPILE)
 
 # clang-tidy takes ten seconds a file: only those are read again that changed, themselves or in what they include.
-$B/%.tidy: %.cpp $B/%.o .clang-tidy
+define TIDY
 	@echo '  tidy     $<'
 	$Qclang-tidy --quiet $< -- $(CPPFLAGS) -std=c++20 -fopenmp $(ARCH_FLAGS) \
 	    -Xclang -analyzer-config -Xclang mode=shallow 2> $@.log || { cat $@.log; exit 1; }
 	@touch $@
+endef
+$B/%.tidy: %.cpp $B/%.o .clang-tidy ; $(TIDY)
+$M/%.tidy: %.cpp $M/%.o .clang-tidy ; $(TIDY)
 
 # A kernel file is compiled once per instruction set, into the namespace of that set. An inline function outside of it
 # (printed if there is one) could replace that of the rest of the program, and end it on machines without the set.
@@ -175,6 +199,6 @@ $B/src/report/provenance.o: CPPFLAGS += -DGIT_COMMIT='"$(COMMIT)"' \
     -DBUILD_FLAGS='"$(MACHINE) $(MODE): $(CXXFLAGS) $(ARCH_FLAGS)"'
 
 -include $(FUZZED:%.cpp=build/fuzz/%.d) $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $B/src/app/main.d
-.PHONY: all quickstart check test slurm bench fuzz chaos lint rooms format deps clean info help FORCE
+.PHONY: all quickstart check test slurm machines bench fuzz chaos lint rooms format deps clean info help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -28,6 +28,9 @@ iproute2                the tests between two nodes (network namespaces)
 END
     [ "${1:-}" = --ci ] || return 0
     cat <<END
+libopenmpi-dev          make MPI=openmpi
+openmpi-bin             make MPI=openmpi
+qemu-user               make machines
 clang                   make fuzz
 clang-format            make lint
 clang-tidy              make lint

@@ -50,7 +50,8 @@ std::string launcher() {
                             : is_set("PMI_FD") || is_set("PMI_RANK") ? "PMI"
                                                                      : "no PMI";
     if (launched_ranks() <= 1 && pmi == "no PMI") return "none: this process by itself";
-    const bool by_slurm = is_set("SLURM_STEP_ID") && !is_set("MPI_LOCALNRANKS");
+    const bool by_slurm =
+        is_set("SLURM_STEP_ID") && !is_set("MPI_LOCALNRANKS") && !is_set("OMPI_COMM_WORLD_SIZE");
     return fmt::format("{}, {} process(es), {}", by_slurm ? "srun" : "mpiexec", launched_ranks(),
                        pmi);
 }

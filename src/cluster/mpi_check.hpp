@@ -8,10 +8,10 @@
 
 #include "cluster/cluster.hpp"
 
-#if !defined(MPICH_VERSION) && !defined(WASP_ANY_MPI)
+#if !defined(MPICH_VERSION) && !defined(OPEN_MPI) && !defined(WASP_ANY_MPI)
 #error \
-    "wasp is built and tested with MPICH: set MPI_FLAGS and MPI_LIBS (make/generic.mk) to its headers \
-and library, or compile with -DWASP_ANY_MPI to try another MPI"
+    "wasp is built and tested with MPICH and Open MPI: set MPI_FLAGS and MPI_LIBS (make/generic.mk) to \
+the headers and library of one, or compile with -DWASP_ANY_MPI to try another MPI"
 #endif
 
 namespace wasp {

@@ -23,9 +23,10 @@ int count_of(std::size_t count) {
     return static_cast<int>(count);
 }
 
-// "MPICH Version:\t4.0.2\nMPICH Release date…" becomes "MPICH Version: 4.0.2".
-std::string first_line(std::string text) {
-    text.resize(std::min(text.find('\n'), text.size()));
+// "MPICH Version:\t4.0.2\nMPICH Release date…" becomes "MPICH Version: 4.0.2", and "Open MPI
+// v4.1.4, package: …" "Open MPI v4.1.4".
+std::string name_and_version(std::string text) {
+    text.resize(std::min(text.find_first_of("\n,"), text.size()));
     std::ranges::replace(text, '\t', ' ');
     return text;
 }
@@ -188,7 +189,7 @@ std::string MpiCluster::description() const {
     int level = 0;
     mpi_check(MPI_Query_thread(&level), "MPI_Query_thread");
     return fmt::format(
-        "{}, {}", first_line(text.data()),
+        "{}, {}", name_and_version(text.data()),
         level == MPI_THREAD_FUNNELED ? "THREAD_FUNNELED" : "thread level above FUNNELED");
 }
 

@@ -55,5 +55,11 @@ exec nsenter -t "\$pid" -a --wd="$PWD" sh -c "\$*"
 END
 chmod +x "$folder/remote"
 # mpiexec itself sees the network of node1, but all processes, and so both nodes.
-nsenter -t "$node1" -n "$mpiexec" -iface eth0 -launcher ssh -launcher-exec "$folder/remote" \
-    -hosts node1,node2 -ppn $(((ranks + 1) / 2)) -n "$ranks" "$@"
+half=$(((ranks + 1) / 2))
+case $("$mpiexec" --version) in
+*"Open MPI"* | *OpenRTE*)
+    placing=(--mca plm_rsh_agent "$folder/remote" --mca oob_tcp_if_include eth0 --mca btl_tcp_if_include eth0
+        --host "node1:$half,node2:$half") ;;
+*) placing=(-iface eth0 -launcher ssh -launcher-exec "$folder/remote" -hosts "node1,node2" -ppn "$half") ;;
+esac
+nsenter -t "$node1" -n "$mpiexec" "${placing[@]}" -n "$ranks" "$@"
