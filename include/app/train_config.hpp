@@ -83,7 +83,7 @@ struct TrainConfig {
     std::string resume;    ///< a checkpoint, or "auto": the newest of this --out; empty: start anew
 
     std::string cluster = "mpi";  ///< or "threads:N", or "sim:PLATFORM,ranks=N"
-    std::string simd;  ///< instruction set of our own kernels; empty: the machine's best
+    std::string simd;             ///< instruction set of our own kernels; empty: the machine's best
     Precision precision = Precision::float32;
     ConvolutionAlgorithm convolutions = ConvolutionAlgorithm::measured;
     std::optional<std::int64_t> threads;  ///< of each rank; empty: its share of the node's cores

@@ -2,11 +2,12 @@
 """Training steps of a ResNet, ours against PyTorch's on the CPU, in turns: the machine's speed drifts.
 
 usage: compare_resnet_step.py WASP [--model resnet101] [--batch 32] [--threads 1] [--precision float32|bf16]
-                              [--seconds 6] [--rounds 1]          WASP: the program, e.g. bin/wasp
+                              [--seconds 6] [--rounds 1] [--avx]          WASP: the program, e.g. bin/wasp
 One round is: ours, PyTorch in its usual layout, ours, PyTorch in channels_last. Printed are images/s by the mean
 and by the fastest step of each, and the ratio of our median to PyTorch's in its better layout.
 PyTorch gets its best known settings: OpenBLAS with OpenMP and tcmalloc where they are installed, ReLUs and additions
 in place, denormals flushed; in bf16 its autocast. A step is forward, backward, and SGD with momentum.
+--avx: both as on a processor with AVX, but neither AVX2 nor FMA, as far as their libraries can be told.
 """
 import argparse
 import os
@@ -17,6 +18,7 @@ import sys
 import time
 
 LIBRARIES = "/usr/lib/x86_64-linux-gnu/"
+AVX_ONLY = {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "AVX", "OPENBLAS_CORETYPE": "Sandybridge"}
 # name: (width, blocks of each stage, bottleneck, shortcuts without parameters)
 MODELS = {"resnet20": (16, (3, 3, 3), False, True), "resnet18": (64, (2, 2, 2, 2), False, False),
           "resnet50": (64, (3, 4, 6, 3), True, False), "resnet101": (64, (3, 4, 23, 3), True, False)}
@@ -94,14 +96,19 @@ def images_per_second(command, environment):
 def compare(options):
     common = ["--model", options.model, "--batch", str(options.batch), "--threads", str(options.threads),
               "--precision", options.precision, "--seconds", str(options.seconds)]
-    tuned = os.environ | {"LD_LIBRARY_PATH": LIBRARIES + "openblas-openmp"}
+    ours = [options.wasp, "bench", "step", *common]
+    environment = os.environ.copy()
+    if options.avx:
+        ours += ["--simd", "avx"]
+        environment |= AVX_ONLY
+    tuned = environment | {"LD_LIBRARY_PATH": LIBRARIES + "openblas-openmp"}
     if os.path.exists(LIBRARIES + "libtcmalloc_minimal.so.4"):
         tuned |= {"LD_PRELOAD": LIBRARIES + "libtcmalloc_minimal.so.4",
                   "TCMALLOC_LARGE_ALLOC_REPORT_THRESHOLD": str(1 << 40)}
     found = {"ours": [], "nchw": [], "nhwc": []}
     for _ in range(options.rounds):
         for layout in ("nchw", "nhwc"):
-            found["ours"].append(images_per_second([options.wasp, "bench", "step", *common], os.environ))
+            found["ours"].append(images_per_second(ours, environment))
             found[layout].append(images_per_second(
                 [sys.executable, __file__, options.wasp, "--layout", layout, *common], tuned))
     print(f"{options.model} batch={options.batch} threads={options.threads} {options.precision}, images/s mean (best): "
@@ -122,6 +129,7 @@ if __name__ == "__main__":
     parser.add_argument("--precision", choices=("float32", "bf16"), default="float32")
     parser.add_argument("--seconds", type=float, default=6)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--avx", action="store_true")
     parser.add_argument("--layout", choices=("nchw", "nhwc"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     run_torch(chosen) if chosen.layout else compare(chosen)
