@@ -40,6 +40,12 @@ void bench_kernels(const BenchStepOptions& options);
 void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, double seconds,
                  const std::string& calibrate);
 
+/// Sums over all ranks (what BSP does with its gradients), ours and MPI_Allreduce, against a plain
+/// copy of as many floats by every rank at once: each rank has to read its floats and to write the
+/// sums. The three take turns. Collective. Prints a table: floats, GB/s of all ranks together
+/// (floats moved once; medians), and the ratios.
+void bench_sum(Cluster& cluster, std::span<const std::size_t> sizes, double seconds);
+
 /// Training steps with a protocol between the ranks of the cluster, on made-up images.
 struct BenchProtocolOptions {
     std::string model = "lenet5", protocol = "wasp";

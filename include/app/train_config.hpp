@@ -54,7 +54,8 @@ struct TrainConfig {
     RateScale rate_scale = RateScale::none;
     double momentum = 0.9, weight_decay = 0;
     MomentumAt momentum_at = MomentumAt::worker;
-    bool overlap = false;  ///< gradients leave layer by layer
+    bool overlap = false;           ///< gradients leave layer by layer
+    std::string compress = "none";  ///< what is pushed; see parse_compression()
     bool nesterov = false;
     std::int64_t seed = 1;
     Initialisation initialisation = Initialisation::pytorch;

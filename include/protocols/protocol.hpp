@@ -13,6 +13,7 @@
 
 #include "base/state.hpp"
 #include "cluster/cluster.hpp"
+#include "protocols/compression.hpp"
 #include "protocols/sgd.hpp"
 
 namespace wasp {
@@ -95,6 +96,7 @@ struct ProtocolSetup {
     std::int64_t planned_steps = 0;   ///< of this worker, for rules that change over the run
     bool momentum_at_server = false;  ///< of the shared weights, instead of one at each worker
     bool overlap = false;             ///< gradient_ready() will be called
+    Compression compression = {};     ///< of what is pushed to shared weights
 };
 
 /// A parsed spec: what can be known of a protocol without making it, so also before MPI starts.
@@ -106,6 +108,7 @@ struct ProtocolFacts {
     bool one_worker = false;           ///< it knows no others
     bool server_momentum = false;      ///< it can keep momentum at the server
     bool overlaps = false;             ///< gradients can leave layer by layer
+    bool compresses = false;           ///< what is pushed can be made smaller
     bool can_pause = true;             ///< for checkpoints: there are places (Protocol::place())
     bool stands_between_steps = true;  ///< its places are the workers' steps
     int servers = 0;

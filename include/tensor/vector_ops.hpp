@@ -8,6 +8,8 @@ namespace wasp {
 
 void axpy(float a, std::span<const float> x, std::span<float> y);  ///< y += a·x
 void scale(float a, std::span<float> x);                           ///< x *= a
+void add(std::span<const float> x, std::span<const float> y,
+         std::span<float> sum);  ///< sum = x + y, which may be x
 void copy(std::span<const float> from, std::span<float> to);
 void move_towards(float p, std::span<const float> target,
                   std::span<float> x);  ///< x += p·(target − x)

@@ -103,6 +103,30 @@ void add_store(CLI::App& group, Commands& commands) {
     command.starts_mpi = true;
 }
 
+void add_sum(CLI::App& group, Commands& commands) {
+    struct Options {
+        std::string cluster = "mpi";
+        std::int64_t floats = 0;
+        double seconds = 3;
+    };
+    const auto options = std::make_shared<Options>();
+    OptionTable table;
+    table.text("cluster", options->cluster, "CLUSTER", "mpi or threads:N");
+    table.whole("floats", options->floats, {0, 1'000'000'000},
+                "that are summed up; 0: those of Caffe's LeNet, then those of ResNet-101");
+    table.number("seconds", options->seconds, {0.01, longest}, "to measure for, each line");
+    auto& command = add_command(
+        group, commands, "sum",
+        "sums over all ranks against plain copies and MPI_Allreduce (under mpiexec)",
+        std::move(table), [options](Arguments& arguments) {
+            std::vector<std::size_t> sizes = {431'080, 42'512'970};
+            if (options->floats > 0) sizes = {static_cast<std::size_t>(options->floats)};
+            return run_on(parse_cluster(options->cluster), &arguments.count, &arguments.words,
+                          [&](Cluster& cluster) { bench_sum(cluster, sizes, options->seconds); });
+        });
+    command.starts_mpi = true;
+}
+
 void add_protocol(CLI::App& group, Commands& commands) {
     struct Options {
         std::string cluster = "mpi", model = "lenet5", protocol = "wasp";
@@ -139,6 +163,7 @@ void add_bench_commands(CLI::App& program, Commands& commands) {
     add_step(group, commands);
     add_kernels(group, commands);
     add_store(group, commands);
+    add_sum(group, commands);
     add_protocol(group, commands);
 }
 

@@ -18,8 +18,10 @@ constexpr double gigabyte = 1e9;
 std::size_t estimate_memory(const TrainConfig& config, const ModelSetup& setup,
                             const ProtocolFacts& facts) {
     // Beside the model: the velocity; its part of the shared weights, or what a NoSync rank
-    // publishes (3), reads of two neighbours (2) and aims at (1).
-    const std::size_t copies = 1 + (facts.shares_weights ? 1 : 6);
+    // publishes (3), reads of two neighbours (2) and aims at (1); and what compression holds back,
+    // and pushes.
+    const bool compresses = parse_compression(config.compress).kind != Compression::Kind::none;
+    const std::size_t copies = 1 + (facts.shares_weights ? 1 : 6) + (compresses ? 2 : 0);
     return estimate_bytes(config.model, setup) +
            copies * count_weights(config.model, setup) * sizeof(float);
 }

@@ -281,6 +281,9 @@ Verdict train_and_report(Run& run, TimeLimit& limit, const RankRow& place, Journ
         Results& results = journal->results();
         summary.merge(
             as_attributes(summarise(results, verdict.seconds, run.config.target_accuracy)));
+        if (const auto push = parse_compression(run.config.compress);
+            push.kind != Compression::Kind::none)
+            summary["compression_ratio"] = 1 / push.share(run.model.weights().size());
         results.summary = std::move(summary);
         journal->write(status);
     };

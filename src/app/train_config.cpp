@@ -50,6 +50,14 @@ void check_experiment(const TrainConfig& config, const ProtocolFacts& facts) {
     REQUIRE(config.momentum_at == MomentumAt::worker || facts.server_momentum,
             "--momentum-at server: {} has no server; each worker keeps its own momentum",
             facts.name);
+    const bool compresses = parse_compression(config.compress).kind != Compression::Kind::none;
+    REQUIRE(!compresses || facts.compresses,
+            "--compress {}: {} pushes no updates that are added as they come; use none, or asp, "
+            "ssp, consgd, dynsgd, downpour or wasp",
+            config.compress, facts.name);
+    REQUIRE(!compresses || config.momentum_at == MomentumAt::worker,
+            "--compress {}: the server's momentum takes whole updates; use --momentum-at worker",
+            config.compress);
     REQUIRE(!config.overlap || facts.overlaps,
             "--overlap on: {} needs the whole gradient at once; use --overlap off", facts.name);
     REQUIRE(!config.overlap || (config.record_schedule.empty() && config.replay.empty()),

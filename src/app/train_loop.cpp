@@ -77,7 +77,8 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
          .seed = static_cast<std::uint64_t>(run.config.seed),
          .planned_steps = plan_.steps(),
          .momentum_at_server = run.config.momentum_at == MomentumAt::server,
-         .overlap = run.config.overlap});
+         .overlap = run.config.overlap,
+         .compression = parse_compression(run.config.compress)});
     if (replay == nullptr && run.facts.can_pause && !run.cluster.is_virtual())
         cut_.emplace(run.cluster.bare(), run.first_worker());
     if (run.config.checkpoint_every)

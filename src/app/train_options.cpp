@@ -185,6 +185,11 @@ void add_machine(OptionTable& table, TrainConfig& config) {
     table.choice<bool>("overlap", config.overlap, {{"on", true}, {"off", false}},
                        "gradients leave layer by layer, while those of the layers below are still "
                        "computed");
+    checked_text(
+        table, "compress", config.compress, "none|fp16|bf16|topk:RATIO",
+        [](std::string_view text) { static_cast<void>(parse_compression(text)); },
+        "what workers push: as it is, rounded to 16 bits, or the largest of each 4096 weights; "
+        "the rest is added to the next push");
     table.number("stall-timeout", config.stall_timeout, positive,
                  "seconds after which waiting for another rank fails");
 }

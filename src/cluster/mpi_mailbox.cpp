@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "tensor/vector_ops.hpp"
 
 namespace wasp {
 
@@ -75,7 +74,7 @@ void MpiMailbox::put(int rank, int window, std::size_t offset, std::span<const f
 
 std::int64_t MpiMailbox::fetch_add(int rank, int counters, std::size_t index, std::int64_t delta) {
     const Posted& letter =
-        post(rank, {.kind = Kind::fetch_add, .object = counters, .place = index, .delta = delta});
+        post(rank, {.kind = Kind::fetch_add, .object = counters, .place = index, .number = delta});
     wait_until(
         cluster_,
         [&] {
@@ -125,9 +124,11 @@ MpiMailbox::Posted& MpiMailbox::post(int rank, Letter letter, std::span<const fl
         },
         [&] { return whom(rank); });
     if (!floats.empty()) {
-        const std::span outbox(reinterpret_cast<float*>(memory_.data() + outbox_at(*buffer)),
-                               floats.size());
-        copy(floats, outbox);
+        const std::span outbox(
+            reinterpret_cast<std::uint32_t*>(memory_.data() + outbox_at(*buffer)), floats.size());
+        const Packed packed = pack(floats, outbox);
+        letter.packing = packed.packing;
+        letter.number = static_cast<std::int64_t>(packed.words);
         mpi_check(MPI_Win_sync(window_->handle()), "MPI_Win_sync");
         letter.buffer = static_cast<std::uint16_t>(*buffer);
         letter.floats = static_cast<std::uint32_t>(floats.size());
@@ -191,13 +192,13 @@ void MpiMailbox::read_letters() {
             if (letter->kind == Kind::fetch_add) {
                 NodeCounters& counters = *counters_.at(letter->object);
                 reply(peer, number,
-                      counters.fetch_add(cluster_.rank(), letter->place, letter->delta));
+                      counters.fetch_add(cluster_.rank(), letter->place, letter->number));
                 continue;
             }
             parcel->from = &peer;
             parcel->number = number;
             parcel->letter = *letter;
-            const int count = static_cast<int>(letter->floats);
+            const int count = static_cast<int>(letter->number);
             mpi_check(MPI_Rget(parcel->floats.data(), count, MPI_FLOAT, peer.rank,
                                static_cast<MPI_Aint>(outbox_at(letter->buffer)), count, MPI_FLOAT,
                                window_->handle(), &parcel->request),
@@ -211,7 +212,7 @@ void MpiMailbox::open_parcels() {
         if (parcel.from == nullptr || !done(parcel.request)) continue;
         const Letter& letter = parcel.letter;
         NodeWindow& window = *windows_.at(letter.object);
-        const auto floats = std::span<const float>(parcel.floats).first(letter.floats);
+        const auto floats = unpacked(parcel);
         if (letter.kind == Kind::add)
             window.add(cluster_.rank(), letter.place, letter.scale, floats);
         else
@@ -219,6 +220,16 @@ void MpiMailbox::open_parcels() {
         reply(*parcel.from, parcel.number, 0);
         parcel.from = nullptr;
     }
+}
+
+std::span<const float> MpiMailbox::unpacked(const Parcel& parcel) {
+    const Letter& letter = parcel.letter;
+    if (letter.packing == Packing::none) return std::span(parcel.floats).first(letter.floats);
+    const std::span words(reinterpret_cast<const std::uint32_t*>(parcel.floats.data()),
+                          static_cast<std::size_t>(letter.number));
+    const auto floats = std::span(unpacked_).first(letter.floats);
+    unpack(letter.packing, words, floats);
+    return floats;
 }
 
 void MpiMailbox::reply(Peer& peer, std::uint32_t number, std::int64_t value) {

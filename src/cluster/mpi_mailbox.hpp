@@ -14,6 +14,7 @@
 #include "base/aligned.hpp"
 #include "mpi_locked_window.hpp"
 #include "node_window.hpp"
+#include "packing.hpp"
 #include "sealed.hpp"
 
 namespace wasp {
@@ -48,15 +49,16 @@ private:
     static constexpr std::size_t most_letters = 8;  ///< unanswered, from one rank to one other
     static constexpr std::size_t buffers = 8;  ///< in an outbox, and for what is got from others'
 
-    enum class Kind : std::uint16_t { add, put, fetch_add };
+    enum class Kind : std::uint8_t { add, put, fetch_add };
     struct Letter {
         Kind kind = Kind::add;
+        Packing packing = Packing::none;
         std::uint16_t buffer = 0;  ///< of the outbox
         std::int32_t object = 0;   ///< window or counters
         float scale = 1;
         std::uint32_t floats = 0;
         std::uint64_t place = 0;  ///< offset or index
-        std::int64_t delta = 0;
+        std::int64_t number = 0;  ///< to add to a counter; else the words that the floats take
     };
 
     /// A letter of mine: the words that MPI reads, and what became of it.
@@ -84,7 +86,7 @@ private:
     };
     /// Floats on their way from another's outbox.
     struct Parcel {
-        AlignedFloats floats = AlignedFloats(most_floats);
+        AlignedFloats floats = AlignedFloats(most_floats);  ///< or what they are packed into
         MPI_Request request = MPI_REQUEST_NULL;
         Peer* from = nullptr;  ///< null: none
         std::uint32_t number = 0;
@@ -98,6 +100,7 @@ private:
     Parcel* free_parcel();
     void read_letters();
     void open_parcels();
+    std::span<const float> unpacked(const Parcel& parcel);
     void reply(Peer& peer, std::uint32_t number, std::int64_t value);
 
     // Where things lie in the MPI window of a rank, in bytes.
@@ -114,6 +117,7 @@ private:
     std::vector<Peer*> peer_of_;  // by rank
     std::vector<Posted*> unanswered_;
     std::array<Parcel, buffers> parcels_;
+    AlignedFloats unpacked_ = AlignedFloats(most_floats);
     std::size_t first_to_read_ = 0;
     int next_number_ = 0;
     std::map<int, NodeWindow*> windows_;

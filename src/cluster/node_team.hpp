@@ -55,7 +55,8 @@ private:
 
     template <class T>
     void sum_chunks(std::span<T> values, const AmongNodes<T>& among_nodes);
-    std::byte* staging(std::size_t member) const;
+    /// Of a chunk, in one of several places.   member: their number for the result.
+    std::byte* staging(std::size_t member, std::size_t place) const;
     std::string missing() const;
     bool leads() const { return me_ == 0; }
 
@@ -63,7 +64,7 @@ private:
     std::vector<int> ranks_;
     std::size_t me_;
     std::span<Line> lines_;
-    std::byte* staging_;  // a chunk for each member, and one for the result
+    std::byte* staging_;  // in each place a chunk for each member, and one for the result
     std::uint64_t epoch_ = 0;
 };
 

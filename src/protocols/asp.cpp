@@ -37,6 +37,7 @@ constinit const ProtocolRow asp_row{.name = "asp",
                                     .source = "Dean et al. 2012",
                                     .server_momentum = true,
                                     .overlaps = true,
+                                    .compresses = true,
                                     .keys = keys,
                                     .make = make};
 

@@ -28,6 +28,7 @@ constinit const ProtocolRow downpour_row{
     .rule = "workers step alone; sums of steps are pushed, and weights pulled, every few steps",
     .source = "Dean et al. 2012",
     .server_momentum = true,
+    .compresses = true,
     .keys = keys,
     .make = make};
 

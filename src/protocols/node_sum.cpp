@@ -116,7 +116,8 @@ std::unique_ptr<Protocol> sum_within_nodes(
                           .weights = setup.weights,
                           .seed = setup.seed,
                           .planned_steps = setup.planned_steps,
-                          .momentum_at_server = setup.momentum_at_server};
+                          .momentum_at_server = setup.momentum_at_server,
+                          .compression = setup.compression};
     sum->train_with(make(between, team));
     return sum;
 }

@@ -51,6 +51,7 @@ ProtocolFacts facts_of(const ProtocolRow& row, const Settings& settings) {
     facts.one_worker = row.one_worker;
     facts.server_momentum = row.server_momentum;
     facts.overlaps = row.overlaps && !settings.chosen("node_sum", "on");
+    facts.compresses = row.compresses;
     facts.stands_between_steps =
         row.stands_between_steps && !settings.chosen("trigger", "versions");
     facts.full_shards = settings.chosen("shards", "full");

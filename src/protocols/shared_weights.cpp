@@ -19,6 +19,7 @@ SharedWeights::SharedWeights(const ProtocolSetup& setup, const Team& team, Share
       rule_(std::move(rule)),
       centre_(setup, team),
       meeting_(setup.cluster, servers_of(setup, team)),
+      compression_(setup.compression),
       planned_steps_(setup.planned_steps),
       versions_between_(rule_.period < never / team.workers ? rule_.period * team.workers : never),
       next_synchronisation_(versions_between_) {
@@ -27,6 +28,8 @@ SharedWeights::SharedWeights(const ProtocolSetup& setup, const Team& team, Share
     if (rule_.unit_mass) unit_mass_.emplace(team.workers);
     if (rule_.period != never) before_.resize(setup.weights.size());
     if (rule_.push_every > 1) unpushed_.resize(setup.weights.size());
+    if (compression_.kind != Compression::Kind::none)
+        compressor_.emplace(compression_, setup.weights.size());
     const bool pushes_each_step = rule_.push_every == 1 && !server_ && rule_.drop_from == never;
     if (setup.overlap && pushes_each_step) buckets_.emplace(setup.weights.size());
     const bool any_order = !rule_.server.synchronous;
@@ -48,9 +51,9 @@ void SharedWeights::gradient_ready(Replica replica, std::size_t offset, std::siz
     }
     buckets_->add(offset, count, [&](std::size_t first, std::size_t size) {
         if (!under_way_) return;
-        centre_.store().push_slice(under_way_->weight, first,
-                                   sgd_.update_slice(first, replica.gradients.subspan(first, size),
-                                                     replica.weights.subspan(first, size)));
+        const auto step = sgd_.update_slice(first, replica.gradients.subspan(first, size),
+                                            replica.weights.subspan(first, size));
+        centre_.store().push_slice(under_way_->weight, first, compressed(first, step));
     });
 }
 
@@ -110,10 +113,20 @@ bool SharedWeights::must_be_dropped(std::int64_t staleness, Exchange& record) co
 void SharedWeights::push(std::span<const float> step, Exchange& record) {
     Laps laps(cluster_);
     take_ticket(record);
-    centre_.store().push(record.weight, step);
+    centre_.store().push(record.weight, compressed(0, step));
     record.push_seconds = laps.lap();
-    record.bytes += centre_.bytes_away();
+    record.bytes += pushed_bytes();
     warn_when_stalled(record.weight);
+}
+
+std::span<const float> SharedWeights::compressed(std::size_t offset, std::span<const float> step) {
+    return compressor_ ? compressor_->compress(offset, step) : step;
+}
+
+/// Of an update, those for weights that lie on other ranks.
+std::int64_t SharedWeights::pushed_bytes() {
+    return static_cast<std::int64_t>(compression_.share(centre_.store().size()) *
+                                     static_cast<double>(centre_.bytes_away()));
 }
 
 void SharedWeights::take_ticket(Exchange& record) {
@@ -134,7 +147,7 @@ void SharedWeights::finish_push(Exchange& record) {
     record.weight = under_way_->weight;
     under_way_.reset();
     record.push_seconds = laps.lap();
-    record.bytes += centre_.bytes_away();
+    record.bytes += pushed_bytes();
     warn_when_stalled(record.weight);
 }
 
@@ -218,6 +231,7 @@ void SharedWeights::visit(State& state) {
     meeting_.visit(state);
     if (rule_.server.correction && rule_.server.correction->visit)
         rule_.server.correction->visit(state);
+    if (compressor_) compressor_->visit(state);
     state.values("unpushed", std::span<float>(unpushed_));
     state.value("steps", steps_);
     state.value("version", version_);

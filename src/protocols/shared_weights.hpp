@@ -8,6 +8,7 @@
 
 #include "centre.hpp"
 #include "cluster/laps.hpp"
+#include "compressor.hpp"
 #include "gradient_buckets.hpp"
 #include "meeting.hpp"
 #include "protocols/protocol.hpp"
@@ -55,6 +56,8 @@ private:
     void step_alone(Replica replica);
     bool must_be_dropped(std::int64_t staleness, Exchange& record) const;
     void push(std::span<const float> step, Exchange& record);
+    std::span<const float> compressed(std::size_t offset, std::span<const float> step);
+    std::int64_t pushed_bytes();
     void take_ticket(Exchange& record);
     float weight_of(std::int64_t staleness);
     void finish_push(Exchange& record);
@@ -71,6 +74,8 @@ private:
     Centre centre_;  // its clocks tick only where a gate reads them
     Meeting meeting_;
     std::optional<Server> server_;
+    Compression compression_;
+    std::optional<Compressor> compressor_;    // where updates are made smaller
     std::optional<GradientBuckets> buckets_;  // where gradients leave layer by layer
     std::optional<Exchange> under_way_;       // the push of which some slices have left
     AlignedFloats unpushed_;                  // sum of my steps, where not each is pushed

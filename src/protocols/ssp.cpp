@@ -46,6 +46,7 @@ constinit const ProtocolRow ssp_row{
     .source = "Ho et al. 2013",
     .server_momentum = true,
     .overlaps = true,
+    .compresses = true,
     .keys = keys,
     .make = make<full>};
 
@@ -54,6 +55,7 @@ constinit const ProtocolRow consgd_row{.name = "consgd",
                                        .source = "Jiang et al., SIGMOD 2017",
                                        .server_momentum = true,
                                        .overlaps = true,
+                                       .compresses = true,
                                        .keys = keys,
                                        .make = make<mean>};
 
@@ -62,6 +64,7 @@ constinit const ProtocolRow dynsgd_row{.name = "dynsgd",
                                        .source = "Jiang et al., SIGMOD 2017",
                                        .server_momentum = true,
                                        .overlaps = true,
+                                       .compresses = true,
                                        .keys = keys,
                                        .make = make<inverse>};
 

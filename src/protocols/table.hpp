@@ -18,6 +18,7 @@ struct ProtocolRow {
     bool one_worker = false;
     bool server_momentum = false;
     bool overlaps = false;
+    bool compresses = false;
     bool stands_between_steps = true;  ///< see ProtocolFacts; with trigger=versions none does
     std::vector<Key> (*keys)();
     std::unique_ptr<Protocol> (*make)(const Settings& settings, const ProtocolSetup& setup,

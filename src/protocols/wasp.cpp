@@ -55,6 +55,7 @@ constinit const ProtocolRow wasp_row{
     .source = "Ye, Chen, Yan, Wu, Xiao, ICA3PP 2018, doi 10.1007/978-3-030-05054-2_32",
     .server_momentum = true,
     .overlaps = true,
+    .compresses = true,
     .keys = keys,
     .make = make};
 

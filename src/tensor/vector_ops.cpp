@@ -28,6 +28,10 @@ FOR_EACH_CPU void axpy_range(float a, const float* x, float* y, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
+FOR_EACH_CPU void add_range(const float* x, const float* y, float* sum, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) sum[i] = x[i] + y[i];
+}
+
 FOR_EACH_CPU void scale_range(float a, float* x, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) x[i] *= a;
 }
@@ -72,6 +76,14 @@ void axpy(float a, std::span<const float> x, std::span<float> y) {
 void scale(float a, std::span<float> x) {
     parallel_ranges(x.size(), grain, [&](std::size_t begin, std::size_t end) {
         scale_range(a, &x[begin], end - begin);
+    });
+}
+
+void add(std::span<const float> x, std::span<const float> y, std::span<float> sum) {
+    ASSERT(x.size() == sum.size() && y.size() == sum.size(), "sum of {} and {} to {} floats",
+           x.size(), y.size(), sum.size());
+    parallel_ranges(sum.size(), grain, [&](std::size_t begin, std::size_t end) {
+        add_range(&x[begin], &y[begin], &sum[begin], end - begin);
     });
 }
 

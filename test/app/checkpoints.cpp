@@ -34,12 +34,13 @@ bool same_weights(const fs::path& a, const fs::path& b) {
 
 constexpr int batch = 8;
 
-Words training(const fs::path& out, const std::string& protocol, int ranks, int updates) {
+Words training(const fs::path& out, const std::string& protocol, int ranks, int updates,
+               const std::string& compress = "none") {
     return Words{"train", "--data", small_data().string(), "--out", out.string()} +
            Words{"--cluster", fmt::format("threads:{}", ranks), "--threads", "1"} +
            Words{"--model", "mlp-dropout", "--batch", std::to_string(batch), "--eval", "none"} +
            Words{"--protocol", protocol, "--updates", std::to_string(updates)} +
-           Words{"--lr-schedule", "cosine", "--progress", "none"};
+           Words{"--lr-schedule", "cosine", "--progress", "none", "--compress", compress};
 }
 
 /// Of a run, the oldest first.
@@ -54,18 +55,19 @@ std::vector<std::string> checkpoints(const fs::path& out) {
 struct Case {
     std::string protocol;
     int ranks = 2;
+    std::string compress = "none";
 };
 
 /// Of runs that make one every step, every second one and so on; which steps these are depends a
 /// little on who comes first.
-std::map<std::string, fs::path> checkpoints_of_many_steps(const Scratch& scratch,
-                                                          const std::string& protocol, int ranks,
+std::map<std::string, fs::path> checkpoints_of_many_steps(const Scratch& scratch, const Case& run,
                                                           int steps) {
+    const auto& [protocol, ranks, compress] = run;
     std::map<std::string, fs::path> all;
     for (const int every : {1, 2, 3, 5, 7, 11}) {
         const auto out = scratch / fmt::format("every-{}.h5", every);
         const auto outcome =
-            run_wasp(training(out, protocol, ranks, steps * ranks) +
+            run_wasp(training(out, protocol, ranks, steps * ranks, compress) +
                      Words{"--checkpoint-every", fmt::format("{}updates", every * ranks),
                            "--keep-checkpoints", "99"});
         EXPECT_EQ(outcome.code, 0) << outcome.err;
@@ -77,22 +79,25 @@ std::map<std::string, fs::path> checkpoints_of_many_steps(const Scratch& scratch
 
 TEST(Checkpoints, SynchronousRunsGoOnBitForBitFromEachOfThem) {
     constexpr int steps = 20;  // of each rank
-    for (const auto& [protocol, ranks] :
+    for (const auto& run :
          {Case{"serial", 1}, Case{"bsp"}, Case{"localsgd:H=3"}, Case{"slowmo:H=4"},
-          Case{"nosync:exchange=sendrecv,tau=3,target=random"}}) {
+          Case{"nosync:exchange=sendrecv,tau=3,target=random"}, Case{"asp", 1, "topk:0.1"}}) {
+        const auto& [protocol, ranks, compress] = run;
         const Scratch scratch;
         const auto whole = scratch / "whole.h5";
         const auto model = scratch / "whole-model.h5";
-        const auto undisturbed = run_wasp(training(whole, protocol, ranks, steps * ranks) +
-                                          Words{"--save-model", model});
+        const auto undisturbed =
+            run_wasp(training(whole, protocol, ranks, steps * ranks, compress) +
+                     Words{"--save-model", model});
         ASSERT_EQ(undisturbed.code, 0) << undisturbed.err;
-        const auto files = checkpoints_of_many_steps(scratch, protocol, ranks, steps);
+        const auto files = checkpoints_of_many_steps(scratch, run, steps);
         EXPECT_GE(files.size(), steps / 4U) << protocol;  // which of the steps depends on timing
         for (const auto& [name, file] : files) {
             const auto again = scratch / ("again-" + name);
             const auto model_again = scratch / ("model-" + name);
-            const auto outcome = run_wasp(training(again, protocol, ranks, steps * ranks) +
-                                          Words{"--resume", file, "--save-model", model_again});
+            const auto outcome =
+                run_wasp(training(again, protocol, ranks, steps * ranks, compress) +
+                         Words{"--resume", file, "--save-model", model_again});
             ASSERT_EQ(outcome.code, 0) << protocol << ": " << outcome.err;
             EXPECT_TRUE(same_weights(model_again, model)) << protocol << " from " << file;
             const auto results = read_results(again);

@@ -120,6 +120,11 @@ TEST(CommandLine, WrongTrainingOptionsAreRefusedBeforeAnyWork) {
         {{"--epochs", "1", "--protocol", "nosync:init=different", "--init", "m.h5"}, "--init"},
         {{"--epochs", "1", "--protocol", "nosync", "--overlap", "on"}, "use --overlap off"},
         {{"--epochs", "1", "--overlap", "on", "--replay", "s"}, "use --overlap off"},
+        {{"--epochs", "1", "--compress", "topk:2"}, "--compress: 'topk:2' must be none, fp16"},
+        {{"--epochs", "1", "--compress", "fp16", "--protocol", "bsp"},
+         "--compress fp16: bsp pushes no updates"},
+        {{"--epochs", "1", "--compress", "fp16", "--momentum-at", "server"},
+         "use --momentum-at worker"},
         {{"--epochs", "1", "--cluster", "threds:2"}, "threads:N"},
         {{"--epochs", "1", "--cluster", "threads:0"}, "from 1 to"},
         {{"--epochs", "1", "extra"}, "unknown argument 'extra'"}};

@@ -44,6 +44,39 @@ class Sgd:
         return self.mu * self.u - fall if self.nesterov else self.u
 
 
+def rounded_to_bf16(e):
+    bits = e.view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(F)
+
+
+def largest(e, ratio):
+    kept = np.argsort(-np.abs(e), kind="stable")[:math.ceil(ratio * len(e))]
+    q = np.zeros_like(e)
+    q[kept] = e[kept]
+    return q
+
+
+QUANTISERS = {
+    "none": lambda e: e,
+    "fp16": lambda e: e.astype(np.float16).astype(F),
+    "bf16": rounded_to_bf16,
+    "topk:0.25": lambda e: largest(e, 0.25),
+}
+
+
+class Compressor:
+    """Error feedback: what a push leaves out is added to the next."""
+
+    def __init__(self, name):
+        self.quantise, self.e = QUANTISERS[name], np.zeros(N, F)
+
+    def compress(self, u):
+        self.e = self.e + u
+        q = self.quantise(self.e)
+        self.e = self.e - q
+        return q
+
+
 class Shared:
     """What the workers of a shared-weights protocol have in common."""
 
@@ -60,7 +93,7 @@ class Shared:
 
 def shared_worker(me, case, common, log, final):
     """WASP, ASP and SSP: weight(s, P), drop from R, lead S, period T, trigger."""
-    workers, sgd = case.workers, Sgd(**case.sgd)
+    workers, sgd, compressor = case.workers, Sgd(**case.sgd), Compressor(case.compress)
     x, v, period, next_sync = common.theta.copy(), 0, case.period, case.period * workers
     mean, seen = 0.0, 0
     for step in range(case.steps[me]):
@@ -70,7 +103,7 @@ def shared_worker(me, case, common, log, final):
         if s >= case.drop:
             log.append((s, 0.0))
         else:
-            u = sgd.update(g, x)
+            u = compressor.compress(sgd.update(g, x))
             common.issued += 1
             w = case.weight(s, workers)
             if case.mass_one:
@@ -107,7 +140,7 @@ def shared_worker(me, case, common, log, final):
 def served_worker(me, case, common, log, final):
     """Rules with a server's side: corrections, groups of gradients, momentum at the server, sums of steps."""
     workers, sgd, plain = case.workers, Sgd(**case.sgd), Sgd(**{**case.sgd, "momentum": 0.0, "nesterov": False})
-    x, v, gathered = common.theta.copy(), 0, np.zeros(N, F)
+    x, v, gathered, compressor = common.theta.copy(), 0, np.zeros(N, F), Compressor(case.compress)
     mu = F(case.sgd.get("momentum", 0))
     server = case.server_momentum and mu > 0
 
@@ -145,7 +178,7 @@ def served_worker(me, case, common, log, final):
             else:
                 gathered = d
         if brings and s < case.drop:
-            common.sum = common.sum + F(case.weight(s, workers)) * gathered
+            common.sum = common.sum + F(case.weight(s, workers)) * compressor.compress(gathered)
             common.arrived += 1
             gathered = np.zeros(N, F)
             if common.arrived >= group():
@@ -433,6 +466,7 @@ class Case:
         self.sgd = sgd or {}
         self.weight, self.drop, self.lead = (lambda s, P: 1.0), math.inf, math.inf
         self.period, self.trigger = 10**9, "iterations"  # longer than any run here
+        self.compress = "none"
         self.tau, self.target, self.p, self.velocity, self.wait = 16, "mean", (0.01, 0.5), False, False
         self.H, self.post, self.beta, self.alpha, self.velocity_is = 8, 0, 0, 1, "keep"
         self.own_sgd, self.ring, self.mass_one, self.look_ahead = {}, True, False, False
@@ -476,6 +510,8 @@ def run(case, seed):
     sgd = {"momentum": 0.0, "decay": 0.0, "nesterov": False, "rate": 0.05, **case.sgd}
     print("case", case.spec, case.workers, case.servers)
     print("sgd", sgd["momentum"], sgd["decay"], int(sgd["nesterov"]), sgd["rate"], int(case.server_momentum))
+    if case.compress != "none":
+        print("compress", case.compress)
     print("steps", *case.steps)
     print("script", *script)
     for log in logs:
@@ -580,6 +616,15 @@ def main():
             Case("bmuf:H=4,momentum=nesterov,beta=0.6,alpha=0.9", sgd=sgd, H=4, beta=0.6, alpha=0.9, look_ahead=True),
             Case("wasp:period=5,mass=one", sgd=sgd, period=5, weight=WEIGHTS["inverse"], mass_one=True),
             Case("softsync:n=1", sgd=sgd, weight=WEIGHTS["inverse1"], group=4, workers=4, steps=(14, 13, 12, 12)),
+        ]
+    for compress in ("fp16", "bf16", "topk:0.25"):
+        made_smaller = {"sgd": HEAVY, "compress": compress}
+        cases += [
+            Case("asp", **made_smaller),
+            Case("ssp:S=2,servers=1", lead=2, servers=1, **made_smaller),
+            Case("wasp:period=5", period=5, weight=WEIGHTS["inverse"], **made_smaller),
+            Case("wasp:weight=drop,R=3,period=5", period=5, drop=3, **made_smaller),
+            Case("downpour:n_push=3,n_fetch=4", n_push=3, n_fetch=4, **made_smaller),
         ]
     for seed, case in enumerate(cases):
         run(case, seed)

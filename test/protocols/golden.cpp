@@ -23,6 +23,7 @@ struct Case {
     SgdSetup sgd;
     float rate = 0;
     bool momentum_at_server = false;
+    std::string compress = "none";
     std::vector<std::int64_t> steps;                                   // by worker
     std::vector<int> script;                                           // workers
     std::vector<std::vector<std::pair<std::int64_t, float>>> records;  // staleness and weight
@@ -59,6 +60,7 @@ std::vector<Case> read_cases() {
         if (what == "sgd")
             line >> last.sgd.momentum >> last.sgd.weight_decay >> last.sgd.nesterov >> last.rate >>
                 last.momentum_at_server;
+        if (what == "compress") line >> last.compress;
         if (what == "steps") last.steps = rest_of<std::int64_t>(line);
         if (what == "script") last.script = rest_of<int>(line);
         if (what == "records") last.records.push_back(read_records(line));
@@ -89,6 +91,7 @@ test::Trained train_in_turns(Cluster& cluster, const Case& wanted, const std::st
                             .sgd = wanted.sgd,
                             .momentum_at_server = wanted.momentum_at_server,
                             .rate = wanted.rate,
+                            .compression = parse_compression(wanted.compress),
                             .turns = &turns};
     if (worker >= 0) training.steps = wanted.steps[static_cast<std::size_t>(worker)];
     auto trained = test::train(turns, training);
@@ -103,7 +106,7 @@ TEST(RanksProtocolGolden, SameWeightsAsNumpy) {
         ASSERT_GT(cases.size(), 50U) << "test/golden/protocols.txt is missing or short";
         for (const Case& wanted : cases) {
             if (wanted.workers + wanted.servers != cluster.size()) continue;
-            SCOPED_TRACE(wanted.spec);
+            SCOPED_TRACE(wanted.spec + " " + wanted.compress);
             const auto trained = train_in_turns(cluster, wanted, wanted.spec);
             const int worker = cluster.rank() - wanted.servers;
             if (worker < 0) continue;
@@ -117,7 +120,8 @@ TEST(RanksProtocolGolden, WaspWithoutWeightAndPeriodIsAsp) {
     on_ranks({threads_only}, [](Cluster& cluster) {
         int compared = 0;
         for (const Case& wanted : read_cases()) {
-            if (wanted.spec != "asp" || wanted.momentum_at_server) continue;
+            if (wanted.spec != "asp" || wanted.momentum_at_server || wanted.compress != "none")
+                continue;
             const auto asp = train_in_turns(cluster, wanted, "asp");
             const auto wasp = train_in_turns(cluster, wanted, "wasp:weight=constant,period=inf");
             EXPECT_EQ(asp.weights, wasp.weights);

@@ -48,7 +48,8 @@ Trained train(Cluster& cluster, const Training& training) {
                                       .seed = training.seed,
                                       .planned_steps = planned,
                                       .momentum_at_server = training.momentum_at_server,
-                                      .overlap = training.overlap});
+                                      .overlap = training.overlap,
+                                      .compression = training.compression});
     if (training.start) training.start(toy);
     const Team team = protocol_facts(training.spec).team(cluster.rank(), cluster.size());
     Trained trained;

@@ -38,6 +38,7 @@ struct Training {
     std::function<float(Toy&)> gradient = {};                 ///< instead of the toy's
     std::function<void(const Toy&, std::int64_t)> seen = {};  ///< after each exchange
     bool overlap = false;  ///< the gradient leaves in slices, not quite from its end to its begin
+    Compression compression = {};
     TurnTakingCluster* turns = nullptr;  ///< the cluster, when it takes turns
 };
 
