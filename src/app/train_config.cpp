@@ -88,6 +88,7 @@ void check_virtual_time(const TrainConfig& config) {
     };
     constexpr std::string_view repeats = "the same run can be had again, to the bit";
     refuse(config.overlap, "--overlap on", "a gradient is there all at once");
+    refuse(config.compress != "none", "--compress", "messages are modelled as uncompressed");
     refuse(config.checkpoint_every.has_value(), "--checkpoint-every", repeats);
     refuse(!config.resume.empty() && config.resume != "auto", "--resume", repeats);
     refuse(!config.record_schedule.empty(), "--record-schedule", repeats);

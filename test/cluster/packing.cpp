@@ -118,7 +118,7 @@ float nearest_fp16(double x) {
 
 TEST(Halves, AreTheNearest) {
     std::vector<float> floats{0.0F,         -0.0F,      1.0F,       65504.0F,       65519.0F,
-                              65520.0F,     1e30F,      0x1p-14F,   0x1.ffcp-15F,   0x1.ffep-15F,
+                              65520.0F,     1e6F,       0x1p-14F,   0x1.ffcp-15F,   0x1.ffep-15F,
                               0x1.ffap-15F, 0x1p-24F,   0x1p-25F,   0x1.8p-25F,     0x1.8p-24F,
                               1.0F / 3,     0x1.002p0F, 0x1.006p0F, 0x1.0020002p0F, -0x1.ffep0F};
     for (const float size : {1e-7F, 1e-5F, 1e-2F, 1e4F})
