@@ -9,6 +9,8 @@ import h5py
 
 from studies_support import STUDY, InFolder, make_data, write_results
 
+RESULTS = pathlib.Path(__file__).resolve().parents[2] / "results"
+
 
 class Local(InFolder):
     def setUp(self):
@@ -46,17 +48,20 @@ class Local(InFolder):
         self.assertEqual(len(list(pathlib.Path("out/aside").iterdir())), 1)
 
     def test_a_study_is_predicted_in_a_folder_of_its_own(self):
-        self.write(STUDY.replace("toy.h5", "toy ü'd.h5").replace('["serial"]', '["bsp"]').replace("[1, 2]", "[1]")
-                   + "epochs = 1\n", "b.toml")
+        text = STUDY.replace("toy.h5", "toy ü'd.h5").replace('["serial"]', '["serial", {protocol = "bsp", nodes = 2}]')
+        self.write(text.replace("[1, 2]", "[1]") + "epochs = 1\n", "b.toml")
         done = self.study("b.toml", "--predict", "xeon-ib,jitter=0")
-        if "SIMGRID=0" in done.stdout + "".join(log.read_text() for log in pathlib.Path("out-predicted/logs").glob("*")):
+        if any("SIMGRID=0" in log.read_text() for log in pathlib.Path("out-predicted/logs").glob("*")):
             self.skipTest("built without SimGrid")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        result, = pathlib.Path("out-predicted").glob("*.h5")
         self.assertFalse(pathlib.Path("out").exists())
+        result, = pathlib.Path("out-predicted").glob("bsp*.h5")
         with h5py.File(result) as file:
-            self.assertEqual(file["config"].attrs["cluster"], "sim:xeon-ib,ranks=1,ranks-per-node=1,jitter=0")
+            self.assertEqual(file["config"].attrs["cluster"], "sim:xeon-ib,ranks=2,ranks-per-node=1,jitter=0")
             self.assertIn("bandwidth=1.21e+10", file["provenance"].attrs["cluster"])
+        table = subprocess.run([RESULTS / "prediction.py", "out-predicted"], capture_output=True, text=True)
+        self.assertEqual((table.returncode, table.stderr), (0, ""))
+        self.assertRegex(table.stdout, r"\| bsp \| [0-9.]+ / 0 / [0-9]+ \|")
 
     def test_a_run_that_fails_is_said_and_the_others_are_made(self):
         self.write(STUDY.replace('["serial"]', '["serial:x=1", "serial"]').replace("toy.h5", "toy ü'd.h5")
