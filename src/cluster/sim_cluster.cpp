@@ -2,6 +2,7 @@
 // every time.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -120,7 +121,7 @@ void SimCluster::sum_all(std::span<T> values, std::size_t bytes) {
                 for (std::size_t i = 0; i < total.size(); ++i) total[i] += values_of(rank)[i];
         }
         for (std::size_t rank = 1; rank < n; ++rank)
-            std::memcpy(values_of(rank).data(), total.data(), total.size_bytes());
+            std::ranges::copy(total, values_of(rank).begin());
         return world_.costs().sum(bytes);
     });
 }
