@@ -51,11 +51,11 @@ struct TrainConfig {
     std::int64_t batch = 64;                               ///< images per worker
     double learning_rate = 0.01, warmup = 0;               ///< warmup: epochs
     std::string schedule = "constant";
+    std::string compress = "none";  ///< what is pushed; see parse_compression()
     RateScale rate_scale = RateScale::none;
     double momentum = 0.9, weight_decay = 0;
     MomentumAt momentum_at = MomentumAt::worker;
-    bool overlap = false;           ///< gradients leave layer by layer
-    std::string compress = "none";  ///< what is pushed; see parse_compression()
+    bool overlap = false;  ///< gradients leave layer by layer
     bool nesterov = false;
     std::int64_t seed = 1;
     Initialisation initialisation = Initialisation::pytorch;
