@@ -54,37 +54,37 @@ std::filesystem::path study_script() {
                             program.string(), program.string()));
 }
 
-void add_study(CLI::App& group, Commands& commands) {
+/// All runs of a study in virtual time, by jobs/study.
+int predict(const std::string& study, const std::string& platform, const std::string& out) {
+    const std::string script = study_script(),
+                      program = std::filesystem::read_symlink("/proc/self/exe");
+    std::vector<const char*> words{script.c_str(),   study.c_str(), "--predict",
+                                   platform.c_str(), "--wasp",      program.c_str()};
+    if (!out.empty()) words.insert(words.end(), {"--out", out.c_str()});
+    words.push_back(nullptr);
+    execv(words[0], const_cast<char* const*>(words.data()));
+    throw Error(ExitCode::fault, fmt::format("{}: can't be started", script));
+}
+
+}  // namespace
+
+void add_predict_commands(CLI::App& program, Commands& commands) {
     struct Options {
         std::string study, platform = "tianhe2", out;
     };
     const auto options = std::make_shared<Options>();
     OptionTable table;
     table.positional("STUDY.toml", options->study, "as for jobs/study");
+    table.required();
     table.text("platform", options->platform, "PLATFORM[,KEY=VALUE…]",
                "as in --cluster sim:…, without ranks");
     table.text("out", options->out, "FOLDER", "for the results; the study's, with -predicted");
-    add_command(group, commands, "study", "all runs of a study in virtual time, by jobs/study",
-                std::move(table), [options](Arguments& /*arguments*/) -> int {
-                    const std::string script = study_script(),
-                                      program = std::filesystem::read_symlink("/proc/self/exe");
-                    std::vector<const char*> words{script.c_str(), options->study.c_str(),
-                                                   "--predict",    options->platform.c_str(),
-                                                   "--wasp",       program.c_str()};
-                    if (!options->out.empty())
-                        words.insert(words.end(), {"--out", options->out.c_str()});
-                    words.push_back(nullptr);
-                    execv(words[0], const_cast<char* const*>(words.data()));
-                    throw Error(ExitCode::fault, fmt::format("{}: can't be started", script));
-                });
-}
-
-}  // namespace
-
-void add_predict_commands(CLI::App& program, Commands& commands) {
-    auto& group = add_group(program, "predict", "runs in virtual time, and machines for them");
-    add_platform(group, commands);
-    add_study(group, commands);
+    const Command& command =
+        add_command(program, commands, "predict", "a study in virtual time; a machine for it",
+                    std::move(table), [options](Arguments& /*arguments*/) {
+                        return predict(options->study, options->platform, options->out);
+                    });
+    add_platform(*command.app, commands);
 }
 
 }  // namespace wasp
