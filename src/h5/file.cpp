@@ -50,9 +50,9 @@ Handle open_object(const File::Source& source, const std::string& name) {
         REQUIRE(link.type == H5L_TYPE_HARD || link.type == H5L_TYPE_SOFT,
                 "{}: is a link to another file, which is not followed; copy the data into one file",
                 source.where(prefix));
+        check_object_header(source, prefix, links.get());
         if (slash == std::string::npos) break;
     }
-    check_object_header(source, name, links.get());
     Handle object(H5Oopen(source.file.get(), name.c_str(), links.get()), H5Oclose);
     REQUIRE(object, "{}: can't be opened: {}", source.where(name), library_reason());
     return object;
@@ -79,6 +79,7 @@ File::File(const std::filesystem::path& path) {
     REQUIRE(source->file, "{}: truncated or damaged; copy or download it again ({})", path.string(),
             library_reason());
     check_local_heaps(*source);
+    check_object_header(*source, "/", H5P_DEFAULT);
     source_ = std::move(source);
 }
 
@@ -108,6 +109,7 @@ bool File::has(const std::string& name) const {
         if (H5Lexists(source_->file.get(), name.substr(0, slash).c_str(), links.get()) <= 0)
             return false;
         if (slash == std::string::npos) return true;
+        check_object_header(*source_, name.substr(0, slash), links.get());
     }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "group_nodes.hpp"
 #include "mapped_file.hpp"
 
 namespace wasp::h5 {
@@ -94,8 +95,23 @@ bool is_sound_attribute(std::string_view message) {
     return start > message.size() || is_sound_type(message.substr(start));
 }
 
-bool is_sound(const Message& message) {
-    enum : unsigned { type = 3, old_fill_value = 4, fill_value = 5, layout = 8, attribute = 12 };
+/// Of a group of the old kind.
+bool is_sound_symbol_table(std::string_view message, std::string_view file) {
+    constexpr std::size_t address = sizeof(std::uint64_t);
+    return message.size() < 2 * address ||
+           is_sound_group(file, number_at<std::uint64_t>(message, 0),
+                          number_at<std::uint64_t>(message, address));
+}
+
+bool is_sound(const Message& message, std::string_view file) {
+    enum : unsigned {
+        type = 3,
+        old_fill_value = 4,
+        fill_value = 5,
+        layout = 8,
+        attribute = 12,
+        symbol_table = 17
+    };
     switch (message.type) {
         case type:
             return is_sound_type(message.bytes);
@@ -107,6 +123,8 @@ bool is_sound(const Message& message) {
             return is_sound_layout(message.bytes);
         case attribute:
             return is_sound_attribute(message.bytes);
+        case symbol_table:
+            return is_sound_symbol_table(message.bytes, file);
         default:
             return true;
     }
@@ -141,7 +159,7 @@ bool is_sound_header(std::string_view file, std::uint64_t place) {
     std::vector<std::string_view> blocks{first.bytes};
     for (std::size_t i = 0; i < blocks.size() && i < most_blocks; ++i)
         for (const auto& message : messages_in(blocks[i], first.is_new, first.counts_creation)) {
-            if (!is_sound(message)) return false;
+            if (!is_sound(message, file)) return false;
             if (message.type != continuation || message.bytes.size() < 16) continue;
             const auto more = part_of(file, number_at<std::uint64_t>(message.bytes, 0),
                                       number_at<std::uint64_t>(message.bytes, 8));
@@ -161,7 +179,8 @@ void check_object_header(const File::Source& source, const std::string& name, hi
         return;  // nor can it be opened
     const auto mapped = MappedFile::of(source);
     REQUIRE(!mapped || is_sound_header(mapped->bytes(), info.addr),
-            "{}: damaged: a size in its header is larger than the header", source.where(name));
+            "{}: damaged: a size or an address in its header is beyond the end",
+            source.where(name));
 }
 
 }  // namespace wasp::h5

@@ -376,10 +376,15 @@ for offset, what in ((8, "size"), (16, "free"), (24, "address")):
     for value, how in ((2**62, "huge"), (10**7, "large"), (2**64 - 2, "negative")):
         patched(f"heap_{what}_{how}", "a heap of names", "contiguous", b"HEAP", offset, whole_number(value))
 patched("heap_no_size", "a heap of names", "contiguous", b"HEAP", 8, whole_number(0))
-beyond = "a size in its header"
+beyond = "a size or an address in its header"
 LAYOUT, FILL = b"\x08\0\x18\0\0\0\0\0\x03\x01", b"\x02\x02\x02\x01\0\0\0\0"
 patched("layout_old_beyond", beyond, "contiguous", LAYOUT, 8, b"\x01\x01\0" + bytes(9) + b"\0\0\0\x7f")
 patched("fill_value_beyond", beyond, "contiguous", FILL, 4, b"\0\0\0\x7f")
+NOWHERE = b"\xff" * 8
+for offset, what in ((0, "tree"), (8, "heap")):  # of the root group, whose header has them, and nothing else
+    patched(f"group_{what}_nowhere", beyond, "contiguous", b"\x11\0\x10\0", 8 + offset, NOWHERE)
+patched("group_links_nowhere", beyond, "contiguous", b"TREE", 32, NOWHERE)
+patched("group_object_nowhere", beyond, "contiguous", b"SNOD", 16, NOWHERE)
 keras("truths", "accept", x=each(X, lambda images: images > 127))
 ENUM_BASE = b"\x10\x08\0\0\x01\0\0\0\0\0\x08\0"
 patched("enumeration_beyond", beyond, "truths", ENUM_BASE, 4, b"\0\0\xfb\0")

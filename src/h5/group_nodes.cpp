@@ -1,0 +1,66 @@
+#include "group_nodes.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "mapped_file.hpp"
+
+namespace wasp::h5 {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr auto start_of_tree = "TREE\0"sv, start_of_links = "SNOD\1"sv;
+
+/// Signature, kind, level, number of children, two neighbours; a key; then a child and a key each.
+/// Returns the children's addresses.
+std::vector<std::uint64_t> children_of(std::string_view node) {
+    constexpr std::size_t count_at = 6, first = 32, stride = 16;
+    std::vector<std::uint64_t> addresses;
+    const std::size_t count = number_at<std::uint16_t>(node, count_at);
+    for (std::size_t i = 0, at = first; i < count && at + stride <= node.size(); ++i, at += stride)
+        addresses.push_back(number_at<std::uint64_t>(node, at));
+    return addresses;
+}
+
+/// Signature, version, number of links; each is its name, the address of its object's header, what
+/// else is known of it, and that.
+/// Returns the addresses.
+std::vector<std::uint64_t> links_of(std::string_view node) {
+    enum : std::uint32_t { group = 1, soft_link = 2 };
+    constexpr std::size_t count_at = 6, first = 8, stride = 40;
+    std::vector<std::uint64_t> addresses;
+    const std::size_t count = number_at<std::uint16_t>(node, count_at);
+    for (std::size_t i = 0, at = first; i < count && at + stride <= node.size();
+         ++i, at += stride) {
+        const auto known = number_at<std::uint32_t>(node, at + 16);
+        if (known != soft_link) addresses.push_back(number_at<std::uint64_t>(node, at + 8));
+        if (known != group) continue;
+        addresses.push_back(number_at<std::uint64_t>(node, at + 24));  // its tree
+        addresses.push_back(number_at<std::uint64_t>(node, at + 32));  // its heap
+    }
+    return addresses;
+}
+
+}  // namespace
+
+bool is_sound_group(std::string_view file, std::uint64_t tree, std::uint64_t heap) {
+    constexpr std::size_t least = 32, most_nodes = 1 << 16;  // they may be in one another for ever
+    const auto is_inside = [file](std::uint64_t address) { return address < file.size(); };
+    if (!is_inside(tree) || !is_inside(heap)) return false;
+    std::vector<std::uint64_t> nodes{tree};
+    for (std::size_t i = 0; i < nodes.size() && i < most_nodes; ++i) {
+        const auto node = file.substr(nodes[i]);
+        if (node.size() < least) continue;
+        if (node.starts_with(start_of_tree)) {
+            const auto children = children_of(node);
+            if (!std::ranges::all_of(children, is_inside)) return false;
+            nodes.insert(nodes.end(), children.begin(), children.end());
+        } else if (node.starts_with(start_of_links)) {
+            if (!std::ranges::all_of(links_of(node), is_inside)) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace wasp::h5
