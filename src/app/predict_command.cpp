@@ -46,8 +46,7 @@ std::filesystem::path study_script() {
     const auto program = std::filesystem::read_symlink("/proc/self/exe");
     auto folder = program.parent_path();
     for (int up = 0; up < 3; ++up, folder = folder.parent_path())
-        if (auto script = folder / "jobs" / "study"; std::filesystem::exists(script))
-            return script;
+        if (auto script = folder / "jobs" / "study"; std::filesystem::exists(script)) return script;
     throw Error(ExitCode::usage,
                 fmt::format("no jobs/study in the folders above {}: run that of the sources as "
                             "`jobs/study STUDY.toml --predict PLATFORM --wasp {}`",
