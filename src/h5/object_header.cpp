@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "encoded_type.hpp"
 #include "group_nodes.hpp"
 #include "mapped_file.hpp"
 
@@ -21,6 +22,7 @@ constexpr auto start_of_new_header = "OHDR"sv;
 struct Message {
     unsigned type;
     std::string_view bytes;
+    bool is_shared;  ///< the bytes say where the message stands
 };
 
 std::string_view part_of(std::string_view file, std::uint64_t place, std::uint64_t size) {
@@ -37,7 +39,8 @@ std::vector<Message> messages_in(std::string_view block, bool is_new, bool count
             is_new ? number_at<std::uint8_t>(block, 0) : number_at<std::uint16_t>(block, 0);
         const std::size_t size = number_at<std::uint16_t>(block, is_new ? 1 : 2);
         if (size > block.size() - head) break;
-        messages.push_back({type, block.substr(head, size)});
+        const unsigned flags = number_at<std::uint8_t>(block, is_new ? 3 : 4);
+        messages.push_back({type, block.substr(head, size), (flags & 2U) != 0});
         block.remove_prefix(head + size);
     }
     return messages;
@@ -74,25 +77,17 @@ bool is_sound_fill_value(std::string_view message) {
     return !has_value || has_room(message, version < 3 ? head : 2);
 }
 
-/// An enumeration: its class, how many names (3 bytes), its size (4), and the type of its values,
-/// which says a size, too.
-bool is_sound_type(std::string_view message) {
-    constexpr std::size_t head = 8, size = 4, enumeration = 8;
-    if (message.size() < 2 * head || byte_at(message, 0) % 16 != enumeration) return true;
-    const std::size_t names = byte_at(message, 1) + 256 * byte_at(message, 2);
-    const std::size_t bytes = number_at<std::uint32_t>(message, head + size);
-    return bytes == number_at<std::uint32_t>(message, size) && bytes * names <= message.size();
-}
-
-/// Version, flags, sizes of name, type and space; from version 3 on a byte more. In version 1 the
-/// parts are filled up to 8 bytes.
+/// Version, flags (1: the type stands elsewhere), sizes of name, type and space; from version 3 on
+/// a byte more. In version 1 the parts are filled up to 8 bytes.
 bool is_sound_attribute(std::string_view message) {
     constexpr std::size_t head = 8;
     if (message.size() < head) return true;
     const std::size_t version = byte_at(message, 0), name = number_at<std::uint16_t>(message, 2);
-    const std::size_t start =
-        head + (version >= 3 ? 1 : 0) + (version == 1 ? (name + 7) / 8 * 8 : name);
-    return start > message.size() || is_sound_type(message.substr(start));
+    const std::size_t name_at = head + (version >= 3 ? 1 : 0);
+    const std::size_t type_at = name_at + (version == 1 ? (name + 7) / 8 * 8 : name);
+    if (name == 0 || type_at > message.size() || message[name_at + name - 1] != '\0') return false;
+    const bool is_elsewhere = version > 1 && byte_at(message, 1) % 2 == 1;
+    return is_elsewhere || fits(message.substr(type_at));
 }
 
 /// Of a group of the old kind.
@@ -114,7 +109,7 @@ bool is_sound(const Message& message, std::string_view file) {
     };
     switch (message.type) {
         case type:
-            return is_sound_type(message.bytes);
+            return fits(message.bytes);
         case old_fill_value:
             return has_room(message.bytes, 0);
         case fill_value:

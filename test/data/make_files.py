@@ -388,6 +388,8 @@ patched("group_object_nowhere", beyond, "contiguous", b"SNOD", 16, NOWHERE)
 keras("truths", "accept", x=each(X, lambda images: images > 127))
 ENUM_BASE = b"\x10\x08\0\0\x01\0\0\0\0\0\x08\0"
 patched("enumeration_beyond", beyond, "truths", ENUM_BASE, 4, b"\0\0\xfb\0")
+patched("enumeration_endless", beyond, "truths", b"FALSE\0\0\0", 5, b"xxxTRUExxxx")
+patched("fuel_attribute_endless", beyond, "fuel", b"split\0\0\0", 5, b"xxx")
 for field in (b"source", b"start", b"stop", b"indices"):
     patched(f"fuel_{field.decode()}_beyond", "damaged", "fuel", field.ljust(8, b"\0"), 8, b"\0\0\0\x7f")
 
