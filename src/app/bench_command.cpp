@@ -76,84 +76,88 @@ void add_kernels(CLI::App& group, Commands& commands) {
                 });
 }
 
-void add_store(CLI::App& group, Commands& commands) {
-    struct Options {
-        std::string cluster = "mpi", calibrate;
-        std::int64_t floats = 0;
-        double seconds = 1;
-    };
-    const auto options = std::make_shared<Options>();
-    OptionTable table;
+/// A command whose ranks are those of options->cluster.
+template <class Options>
+void add_on_ranks(CLI::App& group, Commands& commands, const std::string& name,
+                  const std::string& help, OptionTable table,
+                  const std::shared_ptr<Options>& options,
+                  void (*bench)(Cluster&, const Options&)) {
     table.text("cluster", options->cluster, "CLUSTER", "mpi or threads:N");
-    table.whole("floats", options->floats, {0, 1'000'000'000},
-                "in the store; 0: those of Caffe's LeNet, then those of ResNet-101");
-    table.number("seconds", options->seconds, {0.01, longest}, "to measure for, each figure");
-    table.text("calibrate", options->calibrate, "FILE", calibrate_help);
     auto& command = add_command(
-        group, commands, "store",
-        "pull and push of the shared weights against plain copy and axpy (under mpiexec)",
-        std::move(table), [options](Arguments& arguments) {
-            std::vector<std::size_t> sizes = {431'080, 42'512'970};
-            if (options->floats > 0) sizes = {static_cast<std::size_t>(options->floats)};
+        group, commands, name, help, std::move(table), [options, bench](Arguments& arguments) {
             return run_on(parse_cluster(options->cluster), &arguments.count, &arguments.words,
-                          [&](Cluster& cluster) {
-                              bench_store(cluster, sizes, options->seconds, options->calibrate);
-                          });
+                          [&](Cluster& cluster) { bench(cluster, *options); });
         });
     command.starts_mpi = true;
+}
+
+struct SizeOptions {
+    std::string cluster = "mpi", calibrate;
+    std::int64_t floats = 0;
+    double seconds = 1;
+
+    std::vector<std::size_t> sizes() const {
+        if (floats > 0) return {static_cast<std::size_t>(floats)};
+        return {431'080, 42'512'970};
+    }
+};
+
+OptionTable table_of(SizeOptions& options, const std::string& which, const std::string& each) {
+    OptionTable table;
+    table.whole("floats", options.floats, {0, 1'000'000'000},
+                which + "; 0: those of Caffe's LeNet, then those of ResNet-101");
+    table.number("seconds", options.seconds, {0.01, longest}, "to measure for, each " + each);
+    return table;
+}
+
+void add_store(CLI::App& group, Commands& commands) {
+    const auto options = std::make_shared<SizeOptions>();
+    auto table = table_of(*options, "in the store", "figure");
+    table.text("calibrate", options->calibrate, "FILE", calibrate_help);
+    add_on_ranks<SizeOptions>(
+        group, commands, "store",
+        "pull and push of the shared weights against plain copy and axpy (under mpiexec)",
+        std::move(table), options, [](Cluster& cluster, const SizeOptions& chosen) {
+            bench_store(cluster, chosen.sizes(), chosen.seconds, chosen.calibrate);
+        });
 }
 
 void add_sum(CLI::App& group, Commands& commands) {
-    struct Options {
-        std::string cluster = "mpi";
-        std::int64_t floats = 0;
-        double seconds = 3;
-    };
-    const auto options = std::make_shared<Options>();
-    OptionTable table;
-    table.text("cluster", options->cluster, "CLUSTER", "mpi or threads:N");
-    table.whole("floats", options->floats, {0, 1'000'000'000},
-                "that are summed up; 0: those of Caffe's LeNet, then those of ResNet-101");
-    table.number("seconds", options->seconds, {0.01, longest}, "to measure for, each line");
-    auto& command = add_command(
+    const auto options = std::make_shared<SizeOptions>();
+    options->seconds = 3;
+    add_on_ranks<SizeOptions>(
         group, commands, "sum",
         "sums over all ranks against plain copies and MPI_Allreduce (under mpiexec)",
-        std::move(table), [options](Arguments& arguments) {
-            std::vector<std::size_t> sizes = {431'080, 42'512'970};
-            if (options->floats > 0) sizes = {static_cast<std::size_t>(options->floats)};
-            return run_on(parse_cluster(options->cluster), &arguments.count, &arguments.words,
-                          [&](Cluster& cluster) { bench_sum(cluster, sizes, options->seconds); });
+        table_of(*options, "that are summed up", "line"), options,
+        [](Cluster& cluster, const SizeOptions& chosen) {
+            bench_sum(cluster, chosen.sizes(), chosen.seconds);
         });
-    command.starts_mpi = true;
 }
 
+struct ProtocolOptions {
+    std::string cluster = "mpi", model = "lenet5", protocol = "wasp";
+    std::int64_t batch = 64, threads = 1;
+    double seconds = 10;
+};
+
 void add_protocol(CLI::App& group, Commands& commands) {
-    struct Options {
-        std::string cluster = "mpi", model = "lenet5", protocol = "wasp";
-        std::int64_t batch = 64, threads = 1;
-        double seconds = 10;
-    };
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ProtocolOptions>();
     OptionTable table;
-    table.text("cluster", options->cluster, "CLUSTER", "mpi or threads:N");
     table.text("protocol", options->protocol, "SPEC", "see `wasp help protocols`");
     table.text("model", options->model, "NAME", "see `wasp help models`");
     table.whole("batch", options->batch, {1, 2048}, "images a step of each rank");
     table.whole("threads", options->threads, {1, 1024}, "of each rank");
     table.number("seconds", options->seconds, {0.1, longest}, "to measure for");
-    auto& command = add_command(
+    add_on_ranks<ProtocolOptions>(
         group, commands, "protocol",
         "steps with a protocol against steps of each rank alone (under mpiexec)", std::move(table),
-        [options](Arguments& arguments) {
-            const BenchProtocolOptions bench{.model = options->model,
-                                             .protocol = options->protocol,
-                                             .batch = static_cast<int>(options->batch),
-                                             .threads = static_cast<int>(options->threads),
-                                             .seconds = options->seconds};
-            return run_on(parse_cluster(options->cluster), &arguments.count, &arguments.words,
-                          [&](Cluster& cluster) { bench_protocol(cluster, bench); });
+        options, [](Cluster& cluster, const ProtocolOptions& chosen) {
+            bench_protocol(cluster, {.model = chosen.model,
+                                     .protocol = chosen.protocol,
+                                     .batch = static_cast<int>(chosen.batch),
+                                     .threads = static_cast<int>(chosen.threads),
+                                     .seconds = chosen.seconds});
         });
-    command.starts_mpi = true;
 }
 
 }  // namespace

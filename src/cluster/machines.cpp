@@ -1,5 +1,5 @@
-// What the presets are made of. Shares of the peak are those that `wasp bench step` measures of our
-// kernels for that instruction set; jitter and spread are assumptions.
+// What the presets are made of. Shares of the peak, jitter and spread are assumptions: nothing was
+// measured on such machines.
 #include <array>
 #include <vector>
 

@@ -1,9 +1,7 @@
 #include "object_header.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
