@@ -225,7 +225,8 @@ void MpiMailbox::open_parcels() {
 std::span<const float> MpiMailbox::unpacked(const Parcel& parcel) {
     const Letter& letter = parcel.letter;
     if (letter.packing == Packing::none) return std::span(parcel.floats).first(letter.floats);
-    const std::span words(reinterpret_cast<const std::uint32_t*>(parcel.floats.data()),
+    const auto bytes = std::as_bytes(std::span(parcel.floats));
+    const std::span words(reinterpret_cast<const std::uint32_t*>(bytes.data()),
                           static_cast<std::size_t>(letter.number));
     const auto floats = std::span(unpacked_).first(letter.floats);
     unpack(letter.packing, words, floats);
