@@ -6,23 +6,27 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
+#include <memory>
 
 #include "base/error.hpp"
 
 namespace wasp::h5 {
 
-std::optional<MappedFile> MappedFile::of(const File::Source& source) {
+const MappedFile* MappedFile::of(const File::Source& source) {
     constexpr std::size_t most = std::size_t{1} << 34U;
-    if (source.bytes > most) return std::nullopt;
+    if (source.bytes > most) return nullptr;
+    if (source.mapped) return source.mapped.get();
     const Handle creation(H5Fget_create_plist(source.file.get()), H5Pclose);
     std::size_t address_bytes = 0, length_bytes = 0;
     hsize_t user_block = 0;
     H5Pget_sizes(creation.get(), &address_bytes, &length_bytes);
     H5Pget_userblock(creation.get(), &user_block);
-    if (address_bytes != sizeof(std::uint64_t) || length_bytes != sizeof(std::uint64_t))
-        return std::nullopt;
-    return MappedFile(source, std::min<std::size_t>(user_block, source.bytes));
+    REQUIRE(address_bytes == sizeof(std::uint64_t) && length_bytes == sizeof(std::uint64_t),
+            "{}: addresses of {} bytes, and lengths of {}; those of 8 are read",
+            source.path.string(), address_bytes, length_bytes);
+    source.mapped =
+        std::make_shared<const MappedFile>(source, std::min<std::size_t>(user_block, source.bytes));
+    return source.mapped.get();
 }
 
 MappedFile::MappedFile(const File::Source& source, std::size_t user_block)
@@ -35,11 +39,8 @@ MappedFile::MappedFile(const File::Source& source, std::size_t user_block)
     bytes_ = {static_cast<const char*>(start), source.bytes};
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : bytes_(std::exchange(other.bytes_, {})), user_block_(std::exchange(other.user_block_, 0)) {}
-
 MappedFile::~MappedFile() {
-    if (!bytes_.empty()) munmap(const_cast<char*>(bytes_.data()), bytes_.size());
+    munmap(const_cast<char*>(bytes_.data()), bytes_.size());
 }
 
 }  // namespace wasp::h5

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstring>
-#include <optional>
 #include <string_view>
 
 #include "source.hpp"
@@ -11,12 +10,14 @@ namespace wasp::h5 {
 
 class MappedFile {
 public:
-    /// Empty for what is not looked at: files above 16 GiB, and those whose addresses or lengths
-    /// are not of 8 bytes (none since the 1990s).
-    static std::optional<MappedFile> of(const File::Source& source);
+    /// Mapped when first asked for, as long as the source is open. Nothing for what is not looked
+    /// at: files above 16 GiB.
+    /// Error: its addresses or lengths are not of 8 bytes (none since the 1990s).
+    static const MappedFile* of(const File::Source& source);
 
-    MappedFile(MappedFile&& other) noexcept;
-    MappedFile& operator=(MappedFile&&) = delete;
+    MappedFile(const File::Source& source, std::size_t user_block);
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
     ~MappedFile();
 
     /// From the superblock on: addresses in a file count from there.
@@ -24,8 +25,6 @@ public:
     std::size_t user_block() const { return user_block_; }
 
 private:
-    MappedFile(const File::Source& source, std::size_t user_block);
-
     std::string_view bytes_;
     std::size_t user_block_;
 };

@@ -1,10 +1,12 @@
 #include "object_header.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
+#include "encoded_attribute.hpp"
 #include "encoded_type.hpp"
 #include "group_nodes.hpp"
 #include "mapped_file.hpp"
@@ -16,9 +18,19 @@ using namespace std::string_view_literals;
 
 constexpr auto start_of_new_header = "OHDR"sv;
 
-/// Of a header's messages: `type`, and the bytes.
+/// Those that are looked at.
+enum class Kind : std::uint16_t {
+    type = 3,
+    old_fill_value = 4,
+    fill_value = 5,
+    layout = 8,
+    attribute = 12,
+    continuation = 16,
+    symbol_table = 17
+};
+
 struct Message {
-    unsigned type;
+    Kind kind;
     std::string_view bytes;
     bool is_shared;  ///< the bytes say where the message stands
 };
@@ -33,12 +45,12 @@ std::vector<Message> messages_in(std::string_view block, bool is_new, bool count
     const std::size_t head = !is_new ? 8 : counts_creation ? 6 : 4;
     std::vector<Message> messages;
     while (block.size() >= head) {
-        const unsigned type =
-            is_new ? number_at<std::uint8_t>(block, 0) : number_at<std::uint16_t>(block, 0);
+        const auto kind = static_cast<Kind>(is_new ? number_at<std::uint8_t>(block, 0)
+                                                   : number_at<std::uint16_t>(block, 0));
         const std::size_t size = number_at<std::uint16_t>(block, is_new ? 1 : 2);
         if (size > block.size() - head) break;
         const unsigned flags = number_at<std::uint8_t>(block, is_new ? 3 : 4);
-        messages.push_back({type, block.substr(head, size), (flags & 2U) != 0});
+        messages.push_back({kind, block.substr(head, size), (flags & 2U) != 0});
         block.remove_prefix(head + size);
     }
     return messages;
@@ -75,52 +87,12 @@ bool is_sound_fill_value(std::string_view message) {
     return !has_value || has_room(message, version < 3 ? head : 2);
 }
 
-/// Version, flags (1: the type stands elsewhere), sizes of name, type and space; from version 3 on
-/// a byte more. In version 1 the parts are filled up to 8 bytes.
-bool is_sound_attribute(std::string_view message) {
-    constexpr std::size_t head = 8;
-    if (message.size() < head) return true;
-    const std::size_t version = byte_at(message, 0), name = number_at<std::uint16_t>(message, 2);
-    const std::size_t name_at = head + (version >= 3 ? 1 : 0);
-    const std::size_t type_at = name_at + (version == 1 ? (name + 7) / 8 * 8 : name);
-    if (name == 0 || type_at > message.size() || message[name_at + name - 1] != '\0') return false;
-    const bool is_elsewhere = version > 1 && byte_at(message, 1) % 2 == 1;
-    return is_elsewhere || fits(message.substr(type_at));
-}
-
 /// Of a group of the old kind.
 bool is_sound_symbol_table(std::string_view message, std::string_view file) {
     constexpr std::size_t address = sizeof(std::uint64_t);
     return message.size() < 2 * address ||
            is_sound_group(file, number_at<std::uint64_t>(message, 0),
                           number_at<std::uint64_t>(message, address));
-}
-
-bool is_sound(const Message& message, std::string_view file) {
-    enum : unsigned {
-        type = 3,
-        old_fill_value = 4,
-        fill_value = 5,
-        layout = 8,
-        attribute = 12,
-        symbol_table = 17
-    };
-    switch (message.type) {
-        case type:
-            return fits(message.bytes);
-        case old_fill_value:
-            return has_room(message.bytes, 0);
-        case fill_value:
-            return is_sound_fill_value(message.bytes);
-        case layout:
-            return is_sound_layout(message.bytes);
-        case attribute:
-            return is_sound_attribute(message.bytes);
-        case symbol_table:
-            return is_sound_symbol_table(message.bytes, file);
-        default:
-            return true;
-    }
 }
 
 /// The first block of messages of the header at `place`, and how they are written.
@@ -145,15 +117,16 @@ FirstBlock first_block(std::string_view file, std::uint64_t place) {
     return {part_of(header, size_at + size_bytes, size), true, (flags & 4U) != 0};
 }
 
-bool is_sound_header(std::string_view file, std::uint64_t place) {
-    constexpr unsigned continuation = 16;
+/// Those of all blocks of the header at `place`.
+std::vector<Message> messages_of(std::string_view file, std::uint64_t place) {
     constexpr std::size_t most_blocks = 1 << 16;  // they may go on in one another for ever
     const auto first = first_block(file, place);
     std::vector<std::string_view> blocks{first.bytes};
+    std::vector<Message> messages;
     for (std::size_t i = 0; i < blocks.size() && i < most_blocks; ++i)
         for (const auto& message : messages_in(blocks[i], first.is_new, first.counts_creation)) {
-            if (!is_sound(message, file)) return false;
-            if (message.type != continuation || message.bytes.size() < 16) continue;
+            messages.push_back(message);
+            if (message.kind != Kind::continuation || message.bytes.size() < 16) continue;
             const auto more = part_of(file, number_at<std::uint64_t>(message.bytes, 0),
                                       number_at<std::uint64_t>(message.bytes, 8));
             // The new ones have a signature before, and a checksum behind.
@@ -161,7 +134,47 @@ bool is_sound_header(std::string_view file, std::uint64_t place) {
             if (more.size() > 2 * around)
                 blocks.push_back(more.substr(around, more.size() - 2 * around));
         }
-    return true;
+    return messages;
+}
+
+/// The type in a header of its own to which a shared message leads: version, kind (1: a heap of
+/// messages, which is not looked at), in version 1 six reserved bytes, and the header's address.
+/// Empty if it leads to none.
+std::string_view type_elsewhere(std::string_view message, std::string_view file) {
+    constexpr std::size_t address_bytes = 8;
+    if (message.empty()) return {};
+    const std::size_t version = byte_at(message, 0), address_at = version == 1 ? 8 : 2;
+    if (message.size() < address_at + address_bytes) return {};
+    if (version >= 3 && byte_at(message, 1) == 1) return {};
+    const auto messages = messages_of(file, number_at<std::uint64_t>(message, address_at));
+    const auto found = std::ranges::find(messages, Kind::type, &Message::kind);
+    return found == messages.end() || found->is_shared ? std::string_view{} : found->bytes;
+}
+
+bool is_sound(const Message& message, std::string_view file) {
+    const auto elsewhere = [file](std::string_view bytes) { return type_elsewhere(bytes, file); };
+    if (message.is_shared) return message.kind != Kind::type || fits(elsewhere(message.bytes));
+    switch (message.kind) {
+        case Kind::type:
+            return fits(message.bytes);
+        case Kind::old_fill_value:
+            return has_room(message.bytes, 0);
+        case Kind::fill_value:
+            return is_sound_fill_value(message.bytes);
+        case Kind::layout:
+            return is_sound_layout(message.bytes);
+        case Kind::attribute:
+            return attribute_fits(message.bytes, elsewhere);
+        case Kind::symbol_table:
+            return is_sound_symbol_table(message.bytes, file);
+        default:
+            return true;
+    }
+}
+
+bool is_sound_header(std::string_view file, std::uint64_t place) {
+    return std::ranges::all_of(messages_of(file, place),
+                               [file](const Message& message) { return is_sound(message, file); });
 }
 
 }  // namespace

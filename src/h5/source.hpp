@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ struct File::Source {
     std::filesystem::path path;
     std::size_t bytes = 0;  ///< size of the file
     Handle file;
-    mutable bool heaps_are_sound = false;  ///< set by check_global_heaps()
+    mutable std::shared_ptr<const class MappedFile> mapped;  ///< see MappedFile::of()
+    mutable bool heaps_are_sound = false;                    ///< set by check_global_heaps()
 
     std::string where(const std::string& object) const { return path.string() + ": " + object; }
 };

@@ -394,6 +394,32 @@ for field in (b"source", b"start", b"stop", b"indices"):
     patched(f"fuel_{field.decode()}_beyond", "damaged", "fuel", field.ljust(8, b"\0"), 8, b"\0\0\0\x7f")
 
 
+def attributed(name, libver, shape=(3,)):
+    """The file `name` with an attribute, and types that stand in headers of their own."""
+    with h5py.File(f"{FOLDER}/{name}.h5", "w", libver=libver) as out:
+        out["byte"], out["number"] = np.dtype("u1"), np.dtype("<i8")
+        for key, array in zip(NAMES, (*X, *Y)):
+            out.create_dataset(key, data=array, dtype=out["byte"])
+        out.attrs["note"] = np.zeros(shape, "<i8")
+        out.attrs.create("elsewhere", np.zeros(shape, "<i8"), dtype=out["number"])
+    row(name, "same")
+
+
+attributed("attributes", "earliest")
+attributed("attributes_latest", "latest")
+attributed("attributes_empty", "earliest", (0, 2**40))
+for attribute in ("note", "elsewhere"):
+    marker = attribute.encode() + b"\0"
+    for offset, what in ((-6, "name"), (-4, "type"), (-2, "space")):
+        patched(f"attributes_{attribute}_{what}_beyond", beyond, "attributes", marker, offset, b"\0\x66")
+# Behind the name of 8 bytes in the old header: the type of 16 (filled up), rank and extent of the space.
+patched("attributes_rank_beyond", beyond, "attributes", b"note\0\0\0\0", 8 + 16 + 1, b"\x7f")
+for extent in (4, 8, 2**31, 2**62):
+    patched(f"attributes_extent_{extent}", beyond, "attributes", b"note\0\0\0\0", 8 + 16 + 8, whole_number(extent))
+for size in (9, 2**31):
+    patched(f"attributes_of_{size}_bytes", beyond, "attributes", b"note\0\0\0\0", 8 + 4, size.to_bytes(4, "little"))
+
+
 # ---- one split a file
 def one(name, images=X[0], labels=Y[0], names=("images", "labels"), expected="one", options="", message="", attributes=(),
         **file):

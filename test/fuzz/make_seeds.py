@@ -54,6 +54,14 @@ write("groups", {f"{split}/{what}": array for split in ("train", "test")
 write("caffe", {"data": GREY[:, None] / np.float32(255), "label": LABELS.astype("f4")})
 write("images", {"images": GREY, "labels": LABELS[:, None]})
 
+for libver in ("earliest", "latest"):
+    with h5py.File(f"{FOLDER}/types_elsewhere_{libver}.h5", "w", libver=libver) as out:
+        out["byte"] = np.dtype("u1")
+        for key, array in zip(KERAS, (GREY, LABELS, GREY, LABELS)):
+            out.create_dataset(key, data=array, dtype=out["byte"])
+        for i in range(10):  # in a heap of their own from the ninth on
+            out.attrs.create(f"note{i}", np.arange(i), dtype=out["byte"])
+
 FUEL = np.dtype([("split", "S5"), ("source", "S8"), ("start", "<i8"), ("stop", "<i8"), ("indices", h5py.ref_dtype),
                  ("available", "?"), ("comment", "S1")])
 ROWS = [(split, source) for split in (b"train", b"test") for source in (b"features", b"targets")]
