@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "failure.hpp"
@@ -64,8 +65,8 @@ std::vector<std::string> split_texts(hid_t type, std::size_t count, const std::b
             std::memcpy(&text, values, sizeof text);
             texts.emplace_back(text == nullptr ? "" : text);
         } else {
-            const auto* text = reinterpret_cast<const char*>(values);
-            texts.emplace_back(text, strnlen(text, length));
+            const std::string_view text(reinterpret_cast<const char*>(values), length);
+            texts.emplace_back(text.substr(0, text.find('\0')));
         }
     }
     for (auto& text : texts)  // padding of Fortran's and of h5py's fixed strings

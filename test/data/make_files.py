@@ -392,6 +392,7 @@ patched("enumeration_endless", beyond, "truths", b"FALSE\0\0\0", 5, b"xxxTRUExxx
 patched("fuel_attribute_endless", beyond, "fuel", b"split\0\0\0", 5, b"xxx")
 for field in (b"source", b"start", b"stop", b"indices"):
     patched(f"fuel_{field.decode()}_beyond", "damaged", "fuel", field.ljust(8, b"\0"), 8, b"\0\0\0\x7f")
+patched("fuel_texts_of_no_bytes", "names no", "fuel", b"source\0\0", 8 + 4 + 28 + 4, bytes(4))
 
 
 def attributed(name, libver, shape=(3,)):
