@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/error.hpp"
+#include "base/failure.hpp"
 #include "failure.hpp"
 #include "heaps.hpp"
 #include "object_header.hpp"
@@ -84,19 +85,11 @@ File::File(const std::filesystem::path& path) {
 }
 
 bool is_broken(const std::filesystem::path& path) {
-    const auto throws = [&](auto read) {
-        try {
-            read();
-        } catch (const Error&) {
-            return true;
-        }
-        return false;
-    };
     std::error_code fault;
     if (std::filesystem::is_empty(path, fault)) return std::filesystem::is_regular_file(path);
-    if (throws([&] { check_signature(path); })) return false;
+    if (failure_of([&] { check_signature(path); })) return false;
     static_cast<void>(locks_work(path));
-    return throws([&] { const File file(path); });
+    return failure_of([&] { const File file(path); }).has_value();
 }
 
 const std::filesystem::path& File::path() const {

@@ -17,13 +17,8 @@ const MappedFile* MappedFile::of(const File::Source& source) {
     if (source.bytes > most) return nullptr;
     if (source.mapped) return source.mapped.get();
     const Handle creation(H5Fget_create_plist(source.file.get()), H5Pclose);
-    std::size_t address_bytes = 0, length_bytes = 0;
     hsize_t user_block = 0;
-    H5Pget_sizes(creation.get(), &address_bytes, &length_bytes);
     H5Pget_userblock(creation.get(), &user_block);
-    REQUIRE(address_bytes == sizeof(std::uint64_t) && length_bytes == sizeof(std::uint64_t),
-            "{}: addresses of {} bytes, and lengths of {}; those of 8 are read",
-            source.path.string(), address_bytes, length_bytes);
     source.mapped =
         std::make_shared<const MappedFile>(source, std::min<std::size_t>(user_block, source.bytes));
     return source.mapped.get();

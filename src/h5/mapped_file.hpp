@@ -12,7 +12,6 @@ class MappedFile {
 public:
     /// Mapped when first asked for, as long as the source is open. Nothing for what is not looked
     /// at: files above 16 GiB.
-    /// Error: its addresses or lengths are not of 8 bytes (none since the 1990s).
     static const MappedFile* of(const File::Source& source);
 
     MappedFile(const File::Source& source, std::size_t user_block);

@@ -372,6 +372,14 @@ def whole_number(value):
     return value.to_bytes(8, "little")
 
 
+SIGNATURE = b"\x89HDF"
+for source in ("contiguous", "user_block"):
+    for address in (0, 28, 2**40):  # at its start, in its superblock, nowhere
+        patched(f"{source}_driver_at_{address}", "family", source, SIGNATURE, 48, whole_number(address))
+for source, offset in (("contiguous", 13), ("latest", 9)):
+    for size in (0, 4, 16, 255):
+        for what in (0, 1):
+            patched(f"{source}_{('addresses', 'lengths')[what]}_of_{size}", "those of 8", source, SIGNATURE, offset + what, bytes([size]))
 for offset, what in ((8, "size"), (16, "free"), (24, "address")):
     for value, how in ((2**62, "huge"), (10**7, "large"), (2**64 - 2, "negative")):
         patched(f"heap_{what}_{how}", "a heap of names", "contiguous", b"HEAP", offset, whole_number(value))
