@@ -142,9 +142,10 @@ public:
     /// Do nothing for so long but serve others.
     virtual void linger(double seconds);
 
-    /// This rank has computed the gradient of so many images. Where time is virtual, what that
-    /// takes on the modelled machine passes now; elsewhere it has passed already.
-    virtual void computed(std::int64_t /*images*/) {}
+    /// Do `work`, which computes the gradient of so many images. Where time is virtual, what that
+    /// takes on the modelled machine passes meanwhile, and any thread may do it: then it may call
+    /// no rank.   Error: what `work` throws.
+    virtual void compute(std::int64_t /*images*/, const std::function<void()>& work) { work(); }
 
     /// Seconds since the start of the cluster; virtual ones where time is.
     virtual double seconds() const = 0;

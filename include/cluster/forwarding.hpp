@@ -34,7 +34,9 @@ public:
     void poll() override { inner_.poll(); }
     void yield(double waited_seconds) override { inner_.yield(waited_seconds); }
     void linger(double seconds) override { inner_.linger(seconds); }
-    void computed(std::int64_t images) override { inner_.computed(images); }
+    void compute(std::int64_t images, const std::function<void()>& work) override {
+        inner_.compute(images, work);
+    }
     double seconds() const override { return inner_.seconds(); }
     bool is_virtual() const override { return inner_.is_virtual(); }
     std::size_t weights_per_float() const override { return inner_.weights_per_float(); }

@@ -52,6 +52,7 @@ struct SimOptions {
     Machine machine = {};
     ComputeTime compute = {};
     std::uint64_t seed = 1;
+    int threads = 1;  ///< of this process, that compute for ranks; the bits are the same
     std::size_t weights_per_float = 1;  ///< a divisor of Window::block
 };
 

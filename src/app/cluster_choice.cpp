@@ -11,9 +11,16 @@ namespace wasp {
 
 namespace {
 
+#ifdef HAVE_SIMGRID
+constexpr bool has_simgrid = true;
+#else
+constexpr bool has_simgrid = false;
+#endif
+
 void run_in_virtual_time(const SimChoice& choice, const SimWork& work,
                          const std::function<void(Cluster&)>& body) {
     REQUIRE(!work.model.empty(), "--cluster sim:… is for wasp train: here real time is measured");
+    require_virtual_time("--cluster sim:…");
 #ifdef HAVE_SIMGRID
     const auto& platform = choice.platform;
     const Machine machine =
@@ -22,12 +29,14 @@ void run_in_virtual_time(const SimChoice& choice, const SimWork& work,
 #else
     static_cast<void>(choice);
     static_cast<void>(body);
-    throw Error(ExitCode::usage,
-                "--cluster sim:… needs SimGrid, and this program was built without (SIMGRID=0)");
 #endif
 }
 
 }  // namespace
+
+void require_virtual_time(std::string_view what) {
+    REQUIRE(has_simgrid, "{} needs SimGrid, and this program was built without (SIMGRID=0)", what);
+}
 
 ClusterChoice parse_cluster(std::string_view text) {
     static constexpr std::array<std::string_view, 3> known{"mpi", "threads:N",

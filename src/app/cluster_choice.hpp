@@ -18,6 +18,9 @@ struct ClusterChoice {
 /// "mpi", "threads:N" or "sim:PLATFORM,ranks=N".   Error: anything else.
 ClusterChoice parse_cluster(std::string_view text);
 
+/// Error: this build has no SimGrid, which `what` needs.
+void require_virtual_time(std::string_view what);
+
 /// Run `body` on every rank; returns the exit code of the program.
 /// work: of a step, where time is virtual.   Error: it is, and there is none, or this build can't.
 int run_on(const ClusterChoice& choice, int* argc, char*** argv,

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "cluster/sim.hpp"
+#include "cluster_choice.hpp"
 #include "command.hpp"
 #include "h5/atomic_file.hpp"
 #include "output.hpp"
@@ -55,6 +56,7 @@ std::filesystem::path study_script() {
 
 /// All runs of a study in virtual time, by jobs/study.
 int predict(const std::string& study, const std::string& platform, const std::string& out) {
+    require_virtual_time("wasp predict STUDY.toml");
     const std::string script = study_script(),
                       program = std::filesystem::read_symlink("/proc/self/exe");
     std::vector<const char*> words{script.c_str(),   study.c_str(), "--predict",

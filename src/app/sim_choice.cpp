@@ -121,6 +121,7 @@ SimOptions sim_options(const SimChoice& choice, Machine given, const SimWork& wo
     machine.jitter = choice.jitter.value_or(machine.jitter);
     machine.spread = choice.spread.value_or(machine.spread);
     options.seed = work.seed;
+    options.threads = work.threads;
     if (!choice.gradients) options.weights_per_float = weights_per_float(work);
     return options;
 }

@@ -26,6 +26,7 @@ struct SimWork {
     std::string model = {};
     std::int64_t batch = 0;
     std::uint64_t seed = 1;
+    int threads = 1;  ///< that compute it
 };
 
 /// text: behind "sim:".   Error: malformed, or no such platform.

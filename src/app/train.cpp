@@ -349,11 +349,14 @@ std::optional<Error> train_to_an_end(Cluster& ranks, const TrainConfig& given,
     std::optional<CoreShare> share;  // in virtual time nobody has cores of his own
     if (cluster.is_virtual()) {
         config.threads = config.threads.value_or(1);
+        if (config.convolutions == ConvolutionAlgorithm::measured)
+            config.convolutions = ConvolutionAlgorithm::direct;  // the same bits every time
     } else {
         share = share_cores(cluster);
         config.threads = choose_threads(cluster, *share, config.threads);
     }
-    use_threads(static_cast<int>(*config.threads));
+    // There they compute for different ranks, and each gradient has the bits of one.
+    use_threads(cluster.is_virtual() ? 1 : static_cast<int>(*config.threads));
 
     std::optional<Schedule> replay;
     if (!config.replay.empty())

@@ -46,7 +46,8 @@ void add_train_command(CLI::App& program, Commands& commands) {
                 [&](Cluster& cluster) { train(cluster, *config, arguments.text(), of_writer); },
                 {.model = config->model,
                  .batch = config->batch,
-                 .seed = static_cast<std::uint64_t>(config->seed)});
+                 .seed = static_cast<std::uint64_t>(config->seed),
+                 .threads = static_cast<int>(config->threads.value_or(1))});
         });
     command.starts_mpi = true;
     add_config_file(command);

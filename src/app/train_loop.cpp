@@ -88,6 +88,7 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
 
 void TrainLoop::serve_between_layers() {
     const Cluster& cluster = run_.cluster;
+    if (cluster.is_virtual() && !run_.config.overlap) return;  // nobody waits for it there
     const bool others_need_me = cluster.place().nodes > 1 && !cluster.is_virtual();
     const bool serves = others_need_me || run_.config.overlap;
     Heartbeats& heartbeats = run_.cluster.heartbeats();
@@ -321,7 +322,6 @@ Step TrainLoop::compute(std::int64_t step) {
     sgd_.set_learning_rate(
         static_cast<float>(rate_scale_ * rate_.at(plan_.epoch_before(mean_step(step)))));
     const Score score = train_step(step, record);
-    run_.cluster.computed(score.images);
     record.poll = poll_seconds_;
     record.compute = watch_.lap() - poll_seconds_;
     record.held_up = straggler_.delay(step, record.compute);
@@ -336,11 +336,22 @@ Step TrainLoop::compute(std::int64_t step) {
 
 Score TrainLoop::train_step(std::int64_t step, Step& record) {
     poll_seconds_ = 0;
-    if (!run_.has_gradients) return {.loss_sum = 0, .correct = 0, .images = plan_.images(step)};
+    Score score{.loss_sum = 0, .correct = 0, .images = plan_.images(step)};
+    if (!run_.has_gradients) {
+        run_.cluster.compute(score.images, [] {});
+        return score;
+    }
     const ImageBatch batch =
         augmenter_.change(maker_.make(images_of(step)), plan_.epoch(step), plan_.batch(step));
     record.data = watch_.lap();
-    return run_.model.train_step(batch);
+    const auto gradient = [&] { score = run_.model.train_step(batch); };
+    if (run_.config.overlap && run_.cluster.is_virtual()) {
+        gradient();  // calls other ranks
+        run_.cluster.compute(score.images, [] {});
+    } else {
+        run_.cluster.compute(score.images, gradient);
+    }
+    return score;
 }
 
 /// How far the run is for a schedule of the learning rate: where weights are shared and workers are
@@ -415,8 +426,10 @@ double TrainLoop::training_seconds() {
 CurveRow TrainLoop::row_now() {
     CurveRow row;
     row.seconds = training_seconds();
-    row.samples =
-        run_.facts.shares_weights ? run_.control.samples_of_all() : recorder_.row().samples;
+    // Of shared weights the first worker's rows alone are the curve.
+    row.samples = run_.facts.shares_weights && run_.is_first_worker()
+                      ? run_.control.samples_of_all()
+                      : recorder_.row().samples;
     const double models = run_.facts.shares_weights ? 1 : run_.team.workers;
     row.epoch =
         static_cast<double>(row.samples) * models / static_cast<double>(run_.images_per_epoch());

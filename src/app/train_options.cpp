@@ -171,7 +171,8 @@ void add_machine(OptionTable& table, TrainConfig& config) {
         "ranks are MPI processes, N threads of this one, or in virtual time those of a modelled "
         "machine: tianhe2, xeon-ib or ethernet");
     table.whole("threads", config.threads, {1, 4096},
-                "of each rank; if not given, its share of the node's cores");
+                "of each rank; if not given, its share of the node's cores. In virtual time: that "
+                "compute for ranks, 1 if not given");
     table.text("simd", config.simd, "SET", "avx, avx2 or avx512; the machine's best if not given");
     table.choice<Precision>("precision", config.precision,
                             {{"float32", Precision::float32}, {"bf16", Precision::bf16}},

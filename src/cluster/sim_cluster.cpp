@@ -76,7 +76,7 @@ public:
     void poll() override {}
     void yield(double /*waited_seconds*/) override { watch_.wait(world_, rank()); }
     void linger(double seconds) override { world_.sleep_until(world_.now() + seconds); }
-    void computed(std::int64_t images) override;
+    void compute(std::int64_t images, const std::function<void()>& work) override;
     double seconds() const override { return world_.now(); }
     bool is_virtual() const override { return true; }
     std::size_t weights_per_float() const override { return world_.options().weights_per_float; }
@@ -198,8 +198,9 @@ std::unique_ptr<NodeMemory> SimCluster::make_node_memory(std::size_t bytes) {
 }
 
 /// What others want meanwhile makes it longer.
-void SimCluster::computed(std::int64_t images) {
+void SimCluster::compute(std::int64_t images, const std::function<void()>& work) {
     watch_.forget();
+    SimThreads::Job job(world_.threads(), work);
     const ComputeTime& model = world_.options().compute;
     double seconds = (model.start + model.image * static_cast<double>(images)) * slowness_ *
                      factor(jitter_, world_.options().machine.jitter);
@@ -214,6 +215,7 @@ void SimCluster::computed(std::int64_t images) {
         world_.sleep_until(end);
         more = costs.take_stolen(rank());
     } while (more > 0);
+    job.finish();
 }
 
 }  // namespace

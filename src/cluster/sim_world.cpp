@@ -36,6 +36,7 @@ struct SimWorld::Actors {
 SimWorld::SimWorld(const SimOptions& options)
     : options_(options),
       costs_(options),
+      threads_(options.threads),
       waits_(static_cast<std::size_t>(options.ranks)),
       letters_(waits_.size()),
       meetings_(waits_.size()) {

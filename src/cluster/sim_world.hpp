@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim_costs.hpp"
+#include "sim_threads.hpp"
 
 namespace wasp {
 
@@ -27,6 +28,7 @@ public:
     int size() const { return options_.ranks; }
     const SimOptions& options() const { return options_; }
     SimCosts& costs() { return costs_; }
+    SimThreads& threads() { return threads_; }
 
     double now() const;  ///< seconds since the start
 
@@ -56,6 +58,7 @@ private:
 
     SimOptions options_;
     SimCosts costs_;
+    SimThreads threads_;
     std::unique_ptr<Actors> actors_;
     std::vector<bool> waits_;
     int alive_ = 0, waiting_ = 0;

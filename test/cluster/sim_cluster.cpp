@@ -38,7 +38,7 @@ Outcome train(const SimOptions& options, const Training& training, double slow =
         std::int64_t step = 0;
         mine.gradient = [&](test::Toy& toy) {
             const double before = cluster.seconds();
-            cluster.computed(1);
+            cluster.compute(1, [] {});
             if (cluster.rank() == 0) cluster.linger((slow - 1) * (cluster.seconds() - before));
             return toy.gradient(cluster.rank(), step++);
         };
@@ -127,7 +127,7 @@ TEST(SimCluster, ClocksOfSspAreNeverFurtherApartThanItsBound) {
     run_on_sim(seconds_of_computing(16, 1.0), [&](Cluster& cluster) {
         Clocks clocks(cluster);
         for (int step = 0; step < 60; ++step) {
-            cluster.computed(1);
+            cluster.compute(1, [] {});
             clocks.tick();
             clocks.wait_for_slowest(clocks.mine() - bound);
             EXPECT_GE(clocks.slowest(), clocks.mine() - bound);
@@ -172,7 +172,7 @@ TEST(SimCluster, NoSyncOnARingContractsByItsEigenvalues) {
                 std::ranges::fill(toy.weights, static_cast<float>(at(cluster.rank())));
             };
             training.gradient = [&](test::Toy& toy) {
-                cluster.computed(1);
+                cluster.compute(1, [] {});
                 std::ranges::fill(toy.gradients, 0.0F);
                 return 0.0F;
             };
@@ -239,7 +239,7 @@ TEST(SimCluster, AComputingOwnerServesBetweenItsLayers) {
         cluster.barrier();
         const double start = cluster.seconds();
         if (cluster.rank() == 1) {
-            cluster.computed(1);
+            cluster.compute(1, [] {});
         } else {
             cluster.linger(0.25);
             float value = 0;
@@ -247,6 +247,25 @@ TEST(SimCluster, AComputingOwnerServesBetweenItsLayers) {
             EXPECT_NEAR(cluster.seconds() - start, 0.3, 1e-5);
         }
     });
+}
+
+/// One thread, and more.
+TEST(SimCluster, WorkIsDoneWhenItsTimeIsOverAndItsErrorIsTheRanks) {
+    SimOptions options{.ranks = 5, .compute = {.start = 1}};
+    for (const int threads : {1, 3}) {
+        options.threads = threads;
+        run_on_sim(options, [](Cluster& cluster) {
+            bool done = false;
+            cluster.compute(1, [&] { done = true; });
+            EXPECT_TRUE(done);
+            EXPECT_EQ(cluster.seconds(), 1);
+        });
+        const auto fails = [](Cluster& cluster) {
+            cluster.compute(1, [&] { ENSURE(cluster.rank() != 3, "this one can't"); });
+            cluster.barrier();
+        };
+        EXPECT_THROW(run_on_sim(options, fails), Error);
+    }
 }
 
 /// A get that was asked for before an add sees what lay there before.

@@ -46,7 +46,7 @@ std::vector<Worked> work(const std::string& spec) {
              .steps = steps,
              .gradient =
                  [&](Toy& toy) {
-                     cluster.compute(step_seconds(cluster.rank()));
+                     cluster.spend(step_seconds(cluster.rank()));
                      return toy.gradient(cluster.rank(), step++);
                  },
              .seen = [&](const Toy&, std::int64_t) { mine.ends.push_back(cluster.seconds()); }});

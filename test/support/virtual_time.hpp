@@ -63,7 +63,7 @@ public:
     VirtualCluster(const VirtualCluster&) = delete;
     VirtualCluster& operator=(const VirtualCluster&) = delete;
 
-    void compute(double seconds) { timetable_.compute(inner(), seconds); }
+    void spend(double seconds) { timetable_.compute(inner(), seconds); }
 
     double seconds() const override { return timetable_.now(); }
     void yield(double /*waited_seconds*/) override { timetable_.wait(inner()); }
