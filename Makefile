@@ -184,9 +184,12 @@ $(foreach isa,$(SIMD),$(eval $(call SIMD_RULE,$(isa))))
 # Which kernels were built: the dispatcher must not name others.
 $B/src/tensor/dispatch.o $B/src/tensor/dispatch.tidy: CPPFLAGS += $(foreach isa,$(SIMD),-DHAVE_SIMD_$(isa))
 
-# Who asks whether there is virtual time in this build.
-ifeq ($(SIMGRID),1)
+# Who asks whether there is virtual time in this build: all that another SIMGRID compiles anew.
+$B/simgrid: FORCE
+	@mkdir -p $B; echo '$(SIMGRID)' | cmp -s - $@ || echo '$(SIMGRID)' > $@
 KNOW_SIMGRID := $(foreach file,src/app/cluster_choice test/main,$B/$(file).o $B/$(file).tidy)
+$(KNOW_SIMGRID): $B/simgrid
+ifeq ($(SIMGRID),1)
 $(KNOW_SIMGRID): CPPFLAGS += -DHAVE_SIMGRID
 endif
 
