@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "heaps.hpp"
 #include "mapped_file.hpp"
 
 namespace wasp::h5 {
@@ -24,22 +25,22 @@ std::vector<std::uint64_t> children_of(std::string_view node) {
 }
 
 /// Signature, version, number of links; each is its name, the address of its object's header, what
-/// else is known of it, and that.
-/// Returns the addresses.
-std::vector<std::uint64_t> links_of(std::string_view node) {
+/// else is known of it, and that: of a group its tree and its heap.
+bool are_sound_links(std::string_view file, std::string_view node) {
     enum : std::uint32_t { group = 1, soft_link = 2 };
     constexpr std::size_t count_at = 6, first = 8, stride = 40;
-    std::vector<std::uint64_t> addresses;
     const std::size_t count = number_at<std::uint16_t>(node, count_at);
     for (std::size_t i = 0, at = first; i < count && at + stride <= node.size();
          ++i, at += stride) {
         const auto known = number_at<std::uint32_t>(node, at + 16);
-        if (known != soft_link) addresses.push_back(number_at<std::uint64_t>(node, at + 8));
-        if (known != group) continue;
-        addresses.push_back(number_at<std::uint64_t>(node, at + 24));  // its tree
-        addresses.push_back(number_at<std::uint64_t>(node, at + 32));  // its heap
+        const auto header = number_at<std::uint64_t>(node, at + 8);
+        const auto tree = number_at<std::uint64_t>(node, at + 24);
+        const auto heap = number_at<std::uint64_t>(node, at + 32);
+        if (known != soft_link && header >= file.size()) return false;
+        if (known == group && (tree >= file.size() || !is_sound_local_heap(file, heap)))
+            return false;
     }
-    return addresses;
+    return true;
 }
 
 }  // namespace
@@ -47,7 +48,7 @@ std::vector<std::uint64_t> links_of(std::string_view node) {
 bool is_sound_group(std::string_view file, std::uint64_t tree, std::uint64_t heap) {
     constexpr std::size_t least = 32, most_nodes = 1 << 16;  // they may be in one another for ever
     const auto is_inside = [file](std::uint64_t address) { return address < file.size(); };
-    if (!is_inside(tree) || !is_inside(heap)) return false;
+    if (!is_inside(tree) || !is_sound_local_heap(file, heap)) return false;
     std::vector<std::uint64_t> nodes{tree};
     for (std::size_t i = 0; i < nodes.size() && i < most_nodes; ++i) {
         const auto node = file.substr(nodes[i]);
@@ -57,7 +58,7 @@ bool is_sound_group(std::string_view file, std::uint64_t tree, std::uint64_t hea
             if (!std::ranges::all_of(children, is_inside)) return false;
             nodes.insert(nodes.end(), children.begin(), children.end());
         } else if (node.starts_with(start_of_links)) {
-            if (!std::ranges::all_of(links_of(node), is_inside)) return false;
+            if (!are_sound_links(file, node)) return false;
         }
     }
     return true;

@@ -11,21 +11,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Signature, version, reserved.
+// Signature, version, and what is reserved, to which the library does not look: damaged heaps of
+// names that are not found so are found by the headers that lead to them.
 constexpr auto start_of_local_heap = "HEAP\0\0\0\0"sv;
-constexpr auto start_of_global_heap = "GCOL\1\0\0\0"sv;
-
-/// file: from the superblock on.   heap: where it starts.
-bool is_sound_local_heap(std::string_view file, std::size_t heap) {
-    constexpr std::size_t header_bytes = 32;
-    if (file.size() - heap < header_bytes) return false;
-    const auto size = number_at<std::uint64_t>(file, heap + 8);
-    const auto free = number_at<std::uint64_t>(file, heap + 16);
-    const auto address = number_at<std::uint64_t>(file, heap + 24);
-    const bool has_free = free != 1;  // its mark of none
-    return size > 0 && address <= file.size() && size <= file.size() - address &&
-           (!has_free || free < size || free == ~std::uint64_t{0});
-}
+constexpr auto start_of_global_heap = "GCOL\1"sv;
 
 bool is_sound_global_heap(std::string_view file, std::size_t start) {
     constexpr std::size_t header_bytes = 16, smallest_heap = 4096;
@@ -59,6 +48,17 @@ void check_heaps(const File::Source& source, std::string_view start, const char*
 }
 
 }  // namespace
+
+bool is_sound_local_heap(std::string_view file, std::uint64_t heap) {
+    constexpr std::size_t header_bytes = 32;
+    if (heap > file.size() || file.size() - heap < header_bytes) return false;
+    const auto size = number_at<std::uint64_t>(file, heap + 8);
+    const auto free = number_at<std::uint64_t>(file, heap + 16);
+    const auto address = number_at<std::uint64_t>(file, heap + 24);
+    const bool has_free = free != 1;  // its mark of none
+    return size > 0 && address <= file.size() && size <= file.size() - address &&
+           (!has_free || free < size || free == ~std::uint64_t{0});
+}
 
 void check_local_heaps(const File::Source& source) {
     check_heaps(source, start_of_local_heap, "names", is_sound_local_heap);

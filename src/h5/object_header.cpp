@@ -9,6 +9,7 @@
 #include "encoded_attribute.hpp"
 #include "encoded_type.hpp"
 #include "group_nodes.hpp"
+#include "heaps.hpp"
 #include "mapped_file.hpp"
 
 namespace wasp::h5 {
@@ -23,6 +24,7 @@ enum class Kind : std::uint16_t {
     type = 3,
     old_fill_value = 4,
     fill_value = 5,
+    other_files = 7,
     layout = 8,
     attribute = 12,
     continuation = 16,
@@ -151,6 +153,13 @@ std::string_view type_elsewhere(std::string_view message, std::string_view file)
     return found == messages.end() || found->is_shared ? std::string_view{} : found->bytes;
 }
 
+/// Of data that are in files of their own: whether the heap of these files' names is sound.
+bool are_sound_other_files(std::string_view message, std::string_view file) {
+    constexpr std::size_t heap_at = 8;
+    return message.size() < heap_at + sizeof(std::uint64_t) ||
+           is_sound_local_heap(file, number_at<std::uint64_t>(message, heap_at));
+}
+
 bool is_sound(const Message& message, std::string_view file) {
     const auto elsewhere = [file](std::string_view bytes) { return type_elsewhere(bytes, file); };
     if (message.is_shared) return message.kind != Kind::type || fits(elsewhere(message.bytes));
@@ -161,6 +170,8 @@ bool is_sound(const Message& message, std::string_view file) {
             return has_room(message.bytes, 0);
         case Kind::fill_value:
             return is_sound_fill_value(message.bytes);
+        case Kind::other_files:
+            return are_sound_other_files(message.bytes, file);
         case Kind::layout:
             return is_sound_layout(message.bytes);
         case Kind::attribute:

@@ -357,11 +357,11 @@ replaced("chunk_too_large", "h5repack", raw_chunks(zlib.compress(bytes(1 << 27),
 
 
 # ---- damaged structures that libhdf5 1.10 does not survive (found by make fuzz)
-def patched(name, message, source, marker, offset, value):
-    """The file `source` with other bytes at `offset` from the first marker in it."""
+def patched(name, message, source, marker, offset, value, last=False):
+    """The file `source` with other bytes at `offset` from the first marker in it, or from the last one."""
     with open(f"{FOLDER}/{source}.h5", "rb") as file:
         data = bytearray(file.read())
-    at = data.index(marker) + offset
+    at = (data.rindex if last else data.index)(marker) + offset
     data[at:at + len(value)] = value
     with open(f"{FOLDER}/{name}.h5", "wb") as file:
         file.write(data)
@@ -385,6 +385,10 @@ for offset, what in ((8, "size"), (16, "free"), (24, "address")):
         patched(f"heap_{what}_{how}", "a heap of names", "contiguous", b"HEAP", offset, whole_number(value))
 patched("heap_no_size", "a heap of names", "contiguous", b"HEAP", 8, whole_number(0))
 beyond = "a size or an address in its header"
+UNMARKED = b"\0\x07\0\0" + whole_number(2**40)  # not to be found by its signature and what always follows
+patched("heap_unmarked", beyond, "contiguous", b"HEAP", 4, UNMARKED)
+patched("heap_of_a_group_unmarked", beyond, "groups", b"HEAP", 4, UNMARKED, last=True)
+patched("heap_of_other_files_unmarked", beyond, "external_storage", b"HEAP", 4, UNMARKED, last=True)
 LAYOUT, FILL = b"\x08\0\x18\0\0\0\0\0\x03\x01", b"\x02\x02\x02\x01\0\0\0\0"
 patched("layout_old_beyond", beyond, "contiguous", LAYOUT, 8, b"\x01\x01\0" + bytes(9) + b"\0\0\0\x7f")
 patched("fill_value_beyond", beyond, "contiguous", FILL, 4, b"\0\0\0\x7f")
