@@ -9,7 +9,8 @@
 
 namespace wasp {
 
-/// Training steps of a model on made-up images: forward, backward, SGD with momentum.
+/// Training steps of a model on made-up images: forward, backward, SGD with momentum. Ranks have
+/// nothing to do with one another, but make their steps at the same time.
 struct BenchStepOptions {
     std::string model = "lenet5";
     std::string simd;                          ///< instruction set; empty: the machine's best
@@ -22,8 +23,9 @@ struct BenchStepOptions {
 /// Prints e.g. `wasp lenet5 params=61706 batch=64 threads=1 isa=avx512: 51234.5 images/s mean,
 /// 52000.0 best, 1.249 ms/step, 48 % of peak`. Best: of up to 20 steps on end. Below, the machine's
 /// limits, measured in the same run, and what the model counts about itself, e.g.
-/// `activation_reorders 0`. Error: unknown model or instruction set.
-void bench_step(const BenchStepOptions& options);
+/// `activation_reorders 0`. These are of rank 0; of several, a line says how their steps differ.
+/// Collective. Error: unknown model or instruction set.
+void bench_step(Cluster& cluster, const BenchStepOptions& options);
 
 /// Prints what was measured to choose among algorithms, a line for each shape and pass, with its
 /// share of the machine's peak (of float32 multiplications and additions one by one: Winograd's and

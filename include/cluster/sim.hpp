@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cluster/cluster.hpp"
 
@@ -45,6 +46,7 @@ struct ComputeTime {
     double pauses = 0, pause = 0;  ///< share of steps that something else holds up; seconds, mean
                                    ///< of an exponential distribution
     std::int64_t polls = 1;  ///< how often a rank looks meanwhile whether others want something
+    std::vector<double> slowness = {};  ///< factors of ranks, which take turns; empty: all alike
 };
 
 struct SimOptions {

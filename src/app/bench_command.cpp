@@ -14,7 +14,7 @@ namespace {
 constexpr double longest = 600;  // seconds
 
 struct StepOptions {
-    std::string model, simd, calibrate;
+    std::string cluster = "mpi", model, simd, calibrate;
     std::int64_t batch = 64, threads = 1;
     Precision precision = Precision::float32;
     double seconds = 3;
@@ -50,32 +50,6 @@ OptionTable table_of(StepOptions& options) {
     return table;
 }
 
-void add_step(CLI::App& group, Commands& commands) {
-    const auto options = std::make_shared<StepOptions>();
-    options->model = "lenet5";
-    auto table = table_of(*options);
-    table.number("seconds", options->seconds, {0.1, longest}, "to measure for");
-    table.text("calibrate", options->calibrate, "FILE", calibrate_help);
-    add_command(group, commands, "step", "training steps of a model, without data and ranks",
-                std::move(table), [options](Arguments& /*arguments*/) {
-                    check_threads(options->threads);
-                    bench_step(options->values());
-                    return 0;
-                });
-}
-
-void add_kernels(CLI::App& group, Commands& commands) {
-    const auto options = std::make_shared<StepOptions>();
-    options->model = "resnet101";
-    options->batch = 32;
-    add_command(group, commands, "kernels", "the algorithms chosen for a model's convolutions",
-                table_of(*options), [options](Arguments& /*arguments*/) {
-                    check_threads(options->threads);
-                    bench_kernels(options->values());
-                    return 0;
-                });
-}
-
 /// A command whose ranks are those of options->cluster.
 template <class Options>
 void add_on_ranks(CLI::App& group, Commands& commands, const std::string& name,
@@ -89,6 +63,33 @@ void add_on_ranks(CLI::App& group, Commands& commands, const std::string& name,
                           [&](Cluster& cluster) { bench(cluster, *options); });
         });
     command.starts_mpi = true;
+}
+
+void add_step(CLI::App& group, Commands& commands) {
+    const auto options = std::make_shared<StepOptions>();
+    options->model = "lenet5";
+    auto table = table_of(*options);
+    table.number("seconds", options->seconds, {0.1, longest}, "to measure for");
+    table.text("calibrate", options->calibrate, "FILE", calibrate_help);
+    add_on_ranks<StepOptions>(
+        group, commands, "step",
+        "training steps of a model, without data; under mpiexec of all ranks at once",
+        std::move(table), options, [](Cluster& cluster, const StepOptions& chosen) {
+            check_threads(chosen.threads);
+            bench_step(cluster, chosen.values());
+        });
+}
+
+void add_kernels(CLI::App& group, Commands& commands) {
+    const auto options = std::make_shared<StepOptions>();
+    options->model = "resnet101";
+    options->batch = 32;
+    add_command(group, commands, "kernels", "the algorithms chosen for a model's convolutions",
+                table_of(*options), [options](Arguments& /*arguments*/) {
+                    check_threads(options->threads);
+                    bench_kernels(options->values());
+                    return 0;
+                });
 }
 
 struct SizeOptions {

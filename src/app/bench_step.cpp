@@ -1,7 +1,9 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -43,9 +45,41 @@ void describe(std::vector<double> times, Calibration::Step& step) {
     if (paused > 0) step.pause = sum(first, times.end()) / paused - step.seconds;
 }
 
+/// Of all ranks; by rank on the first, elsewhere empty.
+std::vector<std::vector<double>> gather_times(Cluster& cluster, std::span<const double> mine) {
+    std::vector<std::vector<double>> all;
+    for (const auto& bytes : cluster.gather(std::as_bytes(mine), 0)) {
+        auto& times = all.emplace_back(bytes.size() / sizeof(double));
+        std::memcpy(times.data(), bytes.data(), bytes.size());
+    }
+    return all;
+}
+
+double mean_of(std::span<const double> values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// What the steps of all ranks, made at once, say of one.
+void describe(const std::vector<std::vector<double>>& ranks, Calibration::Step& step) {
+    std::vector<double> means;
+    std::vector<double> all;
+    for (const auto& times : ranks) {
+        means.push_back(mean_of(times));
+        // Each as if its rank were like the others: how these differ is said apart.
+        for (const double time : times) all.push_back(time / means.back());
+    }
+    const double mean = mean_of(means);
+    for (double& time : all) time *= mean;
+    describe(std::move(all), step);
+    if (ranks.size() == 1) return;
+    for (const double one : means) step.slowness.push_back(one / mean);
+    fmt::print("  {} ranks at once; their steps, as shares of the mean of {:.3f} ms: {:.2f}\n",
+               ranks.size(), 1e3 * mean, fmt::join(step.slowness, " "));
+}
+
 }  // namespace
 
-void bench_step(const BenchStepOptions& options) {
+void bench_step(Cluster& cluster, const BenchStepOptions& options) {
     const auto batch = static_cast<std::size_t>(options.batch);
     REQUIRE(options.batch > 0 && batch <= MadeUpImages::count, "batch {}: 1 to {} can be measured",
             options.batch, MadeUpImages::count);
@@ -81,6 +115,7 @@ void bench_step(const BenchStepOptions& options) {
     step_times.clear();
     layers = 0;
     double best = std::numeric_limits<double>::infinity();
+    cluster.barrier();
     const Stopwatch total;
     while (total.seconds() < options.seconds) {
         const Stopwatch watch;
@@ -88,6 +123,8 @@ void bench_step(const BenchStepOptions& options) {
         best = std::min(best, watch.seconds() / steps_on_end);
     }
     const double mean = total.seconds() / static_cast<double>(step - first);
+    const auto all_times = gather_times(cluster, step_times);
+    if (cluster.rank() != 0) return;
     const auto limits = measure_limits(kernels(options.simd));
     const auto images_per_step = static_cast<double>(batch);
     const double flops = model->flops_per_image() * images_per_step / mean;
@@ -98,14 +135,13 @@ void bench_step(const BenchStepOptions& options) {
         images_per_step / mean, images_per_step / best, 1e3 * mean, 100 * flops / limits.flops,
         1e-9 * flops, in_words(limits));
     for (const auto& [fact, value] : model->facts()) fmt::print("  {} {:.0f}\n", fact, value);
-    if (options.calibrate.empty()) return;
     const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(step - first));
     Calibration::Step result{.model = options.model,
                              .batch = options.batch,
                              .threads = options.threads,
                              .polls = layers / steps};
-    describe(std::move(step_times), result);
-    calibrate(options.calibrate, result);
+    describe(all_times, result);
+    if (!options.calibrate.empty()) calibrate(options.calibrate, result);
 }
 
 }  // namespace wasp

@@ -26,6 +26,7 @@ void visit(Calibration::Step& step, Visit item) {
     item("pauses", step.pauses);
     item("pause", step.pause);
     item("polls", step.polls);
+    item("slowness", step.slowness);
 }
 
 template <class Visit>
@@ -37,6 +38,39 @@ void visit(Calibration::Store& store, Visit item) {
     item("counter", store.counter);
 }
 
+/// Returns whether there is a value of this kind.
+template <class Value>
+bool read(const toml::table& table, std::string_view key, Value& value) {
+    const auto found = table[key].value<Value>();
+    if (found) value = *found;
+    if constexpr (std::is_arithmetic_v<Value>) return found && value >= 0;
+    return found.has_value();
+}
+
+/// A list may be left out.
+bool read(const toml::table& table, std::string_view key, std::vector<double>& values) {
+    if (!table.contains(key)) return true;
+    const auto* const list = table[key].as_array();
+    if (list == nullptr) return false;
+    for (const auto& item : *list) {
+        const auto value = item.value<double>();
+        if (!value || *value <= 0) return false;
+        values.push_back(*value);
+    }
+    return true;
+}
+
+template <class Value>
+void write(toml::table& table, std::string_view key, const Value& value) {
+    table.insert_or_assign(key, value);
+}
+
+void write(toml::table& table, std::string_view key, const std::vector<double>& values) {
+    toml::array list;
+    for (const double value : values) list.push_back(value);
+    if (!list.empty()) table.insert_or_assign(key, std::move(list));
+}
+
 template <class One>
 std::vector<One> read_all(const std::filesystem::path& path, const toml::table& file,
                           std::string_view name) {
@@ -46,13 +80,9 @@ std::vector<One> read_all(const std::filesystem::path& path, const toml::table& 
     for (const auto& node : *list) {
         REQUIRE(node.is_table(), "{}: {} is not a list of tables", path.string(), name);
         visit(all.emplace_back(), [&](std::string_view key, auto& value) {
-            using Value = std::remove_reference_t<decltype(value)>;
-            const auto found = (*node.as_table())[key].value<Value>();
-            REQUIRE(found, "{}: a [[{}]] has no '{}', or one of another kind", path.string(), name,
-                    key);
-            value = *found;
-            if constexpr (!std::is_same_v<Value, std::string>)
-                REQUIRE(value >= 0, "{}: a [[{}]] has a negative '{}'", path.string(), name, key);
+            REQUIRE(read(*node.as_table(), key, value),
+                    "{}: a [[{}]] has no '{}', or a negative one, or one of another kind",
+                    path.string(), name, key);
         });
     }
     return all;
@@ -63,8 +93,7 @@ toml::array as_array(std::vector<One> all) {
     toml::array list;
     for (One& one : all) {
         toml::table table;
-        visit(one,
-              [&](std::string_view key, const auto& value) { table.insert_or_assign(key, value); });
+        visit(one, [&](std::string_view key, const auto& value) { write(table, key, value); });
         list.push_back(std::move(table));
     }
     return list;

@@ -16,6 +16,8 @@ struct Calibration {
         double seconds = 0, jitter = 0;  ///< mean; standard deviation over mean
         double pauses = 0, pause = 0;    ///< as in ComputeTime: steps that are not in the mean
         std::int64_t polls = 1;          ///< in a step
+        /// Mean step of each rank over that of all, measured at once. Empty: of one process.
+        std::vector<double> slowness = {};
     };
     struct Store {
         std::int64_t floats = 1, ranks = 1;

@@ -61,6 +61,7 @@ void apply(SimOptions& options, const Calibration& calibration, const SimWork& w
     options.compute.polls = std::max<std::int64_t>(1, nearest->polls);
     options.compute.pauses = nearest->pauses;
     options.compute.pause = nearest->pause;
+    options.compute.slowness = nearest->slowness;
     options.machine.jitter = nearest->jitter;
 
     const auto weights =

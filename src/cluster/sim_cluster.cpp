@@ -49,6 +49,8 @@ public:
         place_.host = fmt::format("node{}", place_.node);
         RandomStream node(world.options().seed, "speed of a node", place_.node);
         slowness_ = factor(node, world.options().machine.spread);
+        const auto& own = world.options().compute.slowness;
+        if (!own.empty()) slowness_ *= own[static_cast<std::size_t>(rank) % own.size()];
     }
 
     const Place& place() const override { return place_; }
@@ -101,7 +103,7 @@ private:
     SimWorld& world_;
     Place place_;
     RandomStream jitter_;
-    double slowness_ = 1;  // of my node
+    double slowness_ = 1;  // of my node, and my own
     SimWatch watch_;
 };
 

@@ -140,7 +140,7 @@ TEST(VirtualTime, ACalibrationReplacesWhatAMachineIsSaidToBe) {
     NEEDS_SIMGRID(run_wasp(virtual_training(scratch, "r.h5", {"--epochs", "1"})));
     const auto file = (scratch / "c.toml").string();
     for (const Words& bench :
-         {Words{"bench", "step", "--model", "mlp", "--batch", "16"},
+         {Words{"bench", "step", "--cluster", "threads:2", "--model", "mlp"},
           Words{"bench", "store", "--cluster", "threads:2", "--floats", "9999"}})
         ASSERT_EQ(run_wasp(bench + Words{"--seconds", "0.1", "--calibrate", file}).code, 0);
     EXPECT_EQ(
@@ -149,13 +149,13 @@ TEST(VirtualTime, ACalibrationReplacesWhatAMachineIsSaidToBe) {
                         {"--cluster", "sim:tianhe2,ranks=2,calibrate=" + file, "--epochs", "1"})),
                     2, "has no step of lenet5"),
         "");
-    // Written by hand: a step of one second, and nothing that varies.
+    // Written by hand: steps of one second and of two, and nothing that varies.
     write_file(scratch / "c.toml",
                "[[step]]\nmodel = 'lenet5'\nbatch = 16\nthreads = 1\nseconds = 1.0\njitter = 0.0\n"
-               "pauses = 0.0\npause = 0.0\npolls = 1\n");
+               "pauses = 0.0\npause = 0.0\npolls = 1\nslowness = [1.0, 2.0]\n");
     const auto summary = summary_of(scratch, "sim:tianhe2,ranks=2,spread=0,calibrate=" + file,
                                     {"--protocol", "asp", "--model", "lenet5"});
-    EXPECT_NEAR(number(summary, "samples_per_second"), 2 * 16, 0.1);
+    EXPECT_NEAR(number(summary, "samples_per_second"), 16, 0.1);
 }
 
 TEST(VirtualTime, WhatItHasNotIsRefused) {
