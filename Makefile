@@ -28,7 +28,7 @@ CXXFLAGS := -std=c++20 -fopenmp -ffp-contract=off $(MODE_FLAGS.$(MODE)) $(WARNIN
 CPPFLAGS := -Iinclude -Itest $(BLAS_FLAGS) $(HDF5_FLAGS) $(ONEDNN_FLAGS) $(OTHER_FLAGS)
 LDLIBS   := $(MPI_LIBS) $(BLAS_LIBS) $(HDF5_LIBS) $(ONEDNN_LIBS) $(SIMGRID_LIBS) $(OTHER_LIBS)
 
-B       := build/$(MACHINE)-$(MODE)
+B       := build/$(MACHINE)-$(MODE)$(if $(filter 1,$(ONEDNN)),,/no-onednn)
 # What knows the MPI library is in a folder of its own; all else serves every library.
 M       := $B/$(MPI)
 # The programs.
