@@ -83,7 +83,7 @@ void verify_checksum(Bytes& data, const std::string& where) {
 
 /// Byte k of all elements stand together: put them back in their places.
 void unshuffle(Bytes& data, std::size_t element_bytes) {
-    if (element_bytes <= 1) return;
+    if (element_bytes <= 1 || element_bytes > data.size()) return;
     const std::size_t count = data.size() / element_bytes;
     const Bytes stored = data;
     for (std::size_t k = 0; k < element_bytes; ++k)
