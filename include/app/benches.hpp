@@ -35,12 +35,12 @@ void bench_kernels(const BenchStepOptions& options);
 
 /// Pulls and pushes of a parameter store by all ranks of the cluster at once, against plain copies
 /// and axpys of as many floats by as many ranks at once, in private memory, in the same run.
-/// Collective. sizes: of the stores, in floats. Prints which way the floats go, and a table:
-/// floats, GB/s of all ranks together (floats moved once), and the ratio. Error: as the parameter
-/// store's.
+/// Collective. sizes: of the stores, in floats; shard_bytes: see ParameterStore. Prints which way
+/// the floats go, and a table: floats, GB/s of all ranks together (floats moved once), and the
+/// ratio. Error: as the parameter store's.
 /// calibrate: file that the speeds go to, for predictions; empty: none.
-void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, double seconds,
-                 const std::string& calibrate);
+void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, std::size_t shard_bytes,
+                 double seconds, const std::string& calibrate);
 
 /// Sums over all ranks (what BSP does with its gradients), ours and MPI_Allreduce, against a plain
 /// copy of as many floats by every rank at once: each rank has to read its floats and to write the

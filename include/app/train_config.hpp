@@ -52,6 +52,7 @@ struct TrainConfig {
     double learning_rate = 0.01, warmup = 0;               ///< warmup: epochs
     std::string schedule = "constant";
     std::string compress = "none";  ///< what is pushed; see parse_compression()
+    std::int64_t shard_bytes = 0;   ///< of the shared weights; 0: auto
     RateScale rate_scale = RateScale::none;
     double momentum = 0.9, weight_decay = 0;
     MomentumAt momentum_at = MomentumAt::worker;

@@ -40,8 +40,9 @@ private:
 
     Cluster& cluster_;
     int first_;
+    int keeper_;  // has the clocks of all: one read shows them; the last of those that hold weights
     std::int64_t mine_ = 0;
-    std::unique_ptr<Counters> counters_;  // on rank 0, one a rank
+    std::unique_ptr<Counters> counters_;  // one a rank
     std::vector<std::int64_t> seen_;      // of the workers, at the last look; clocks never go back
 };
 

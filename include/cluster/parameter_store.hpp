@@ -1,4 +1,7 @@
 /// The weights all workers share: shards in RMA windows, and two version counters.
+/// Shards are dealt to the owners in turn; where there are fewer of them than owners, to owners as
+/// far apart as they can be, and so on different nodes. Where they lie depends on numbers only, not
+/// on nodes: checkpoints can be read on others.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +16,11 @@ namespace wasp {
 class ParameterStore {
 public:
     /// Collective. weights: (n), the same on every rank; they become the content at version 0.
-    /// Shards lie on the ranks [0, owners); owners from 1 to all.
-    ParameterStore(Cluster& cluster, std::span<const float> weights, int owners);
+    /// Shards lie on the ranks [0, owners); owners from 1 to all.   shard_bytes: of each shard,
+    /// made up to whole blocks of a window; 0: one shard an owner, or of one block where there are
+    /// fewer blocks than owners.
+    ParameterStore(Cluster& cluster, std::span<const float> weights, int owners,
+                   std::size_t shard_bytes = 0);
 
     /// Take a ticket: how many updates were announced before this one (ISSUED, then ISSUED + 1).
     std::int64_t issue();
@@ -48,13 +54,22 @@ private:
     template <class Move>
     void for_each_shard(std::size_t offset, std::size_t length, Move move);
 
+    int holder_of(std::size_t shard) const {
+        return static_cast<int>(shard % holders_ * static_cast<std::size_t>(owners_) / holders_);
+    }
+
     Cluster& cluster_;
     std::size_t length_;
     int owners_;
-    std::size_t shard_;  // floats; rank r < owners_ holds [r·shard_, min((r+1)·shard_, length_))
-    std::size_t here_;
+    std::size_t shard_;    // floats; the last may be shorter
+    std::size_t holders_;  // owners that have any
+    std::size_t here_ = 0;
     std::unique_ptr<Window> window_;
-    std::unique_ptr<Counters> versions_;  // on rank 0
+    // No rank answers everybody about everything: tickets lie on the first owner, the version in
+    // the middle of them, and clocks on the last (see there).
+    static constexpr int issued_on = 0;
+    int done_on_;
+    std::unique_ptr<Counters> versions_;
 };
 
 }  // namespace wasp

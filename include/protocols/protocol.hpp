@@ -97,12 +97,14 @@ struct ProtocolSetup {
     bool momentum_at_server = false;  ///< of the shared weights, instead of one at each worker
     bool overlap = false;             ///< gradient_ready() will be called
     Compression compression = {};     ///< of what is pushed to shared weights
+    std::size_t shard_bytes = 0;      ///< of shared weights: see ParameterStore
 };
 
 /// A parsed spec: what can be known of a protocol without making it, so also before MPI starts.
 struct ProtocolFacts {
     std::string name;
     bool shares_weights = true;        ///< false: each worker ends with its own model (NoSync)
+    bool has_store = false;            ///< those shared lie in a ParameterStore
     bool full_shards = false;          ///< each worker is to see all data
     bool own_initialisation = false;   ///< each worker starts from another random model
     bool one_worker = false;           ///< it knows no others

@@ -6,6 +6,7 @@
 #include "cluster_choice.hpp"
 #include "command.hpp"
 #include "core_share.hpp"
+#include "train_options.hpp"
 
 namespace wasp {
 
@@ -94,7 +95,7 @@ void add_kernels(CLI::App& group, Commands& commands) {
 
 struct SizeOptions {
     std::string cluster = "mpi", calibrate;
-    std::int64_t floats = 0;
+    std::int64_t floats = 0, shard_bytes = 0;
     double seconds = 1;
 
     std::vector<std::size_t> sizes() const {
@@ -114,12 +115,14 @@ OptionTable table_of(SizeOptions& options, const std::string& which, const std::
 void add_store(CLI::App& group, Commands& commands) {
     const auto options = std::make_shared<SizeOptions>();
     auto table = table_of(*options, "in the store", "figure");
+    add_shard_bytes(table, options->shard_bytes);
     table.text("calibrate", options->calibrate, "FILE", calibrate_help);
     add_on_ranks<SizeOptions>(
         group, commands, "store",
         "pull and push of the shared weights against plain copy and axpy (under mpiexec)",
         std::move(table), options, [](Cluster& cluster, const SizeOptions& chosen) {
-            bench_store(cluster, chosen.sizes(), chosen.seconds, chosen.calibrate);
+            bench_store(cluster, chosen.sizes(), static_cast<std::size_t>(chosen.shard_bytes),
+                        chosen.seconds, chosen.calibrate);
         });
 }
 

@@ -11,7 +11,7 @@ namespace wasp {
 
 namespace {
 
-/// Of an operation on a counter that lies on rank 0, as the last rank sees it.
+/// Of an operation on a counter on another rank, as the last rank sees it.
 double counter_seconds(Cluster& cluster, ParameterStore& store) {
     constexpr int calls = 1000;
     const double start = cluster.seconds();
@@ -22,12 +22,13 @@ double counter_seconds(Cluster& cluster, ParameterStore& store) {
     return seconds;
 }
 
-void measure(Cluster& cluster, std::size_t floats, double seconds, const std::string& file) {
+void measure(Cluster& cluster, std::size_t floats, std::size_t shard_bytes, double seconds,
+             const std::string& file) {
     AlignedFloats mine(floats), other(floats, 1.0F);
     const double copies = rate(cluster, floats, seconds, [&] { copy(other, mine); });
     const double additions = rate(cluster, floats, seconds, [&] { axpy(1e-3F, other, mine); });
 
-    ParameterStore store(cluster, other, cluster.size());
+    ParameterStore store(cluster, other, cluster.size(), shard_bytes);
     const double pulls = rate(cluster, floats, seconds, [&] { store.pull(mine); });
     const double pushes = rate(cluster, floats, seconds, [&] { store.push(1e-3F, other); });
     const double counter = counter_seconds(cluster, store);
@@ -47,8 +48,8 @@ void measure(Cluster& cluster, std::size_t floats, double seconds, const std::st
 
 }  // namespace
 
-void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, double seconds,
-                 const std::string& calibrate) {
+void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, std::size_t shard_bytes,
+                 double seconds, const std::string& calibrate) {
     const int nodes = cluster.place().nodes;
     if (cluster.rank() == 0) {
         fmt::print("{}: {} ranks on {} node{}, whose memory they load from and store to{}\n",
@@ -57,7 +58,8 @@ void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, double se
         fmt::print("{:>10} {:>5} {:>9} {:>9} {:>6} {:>9} {:>9} {:>6}   GB/s\n", "floats", "ranks",
                    "copy", "pull", "ratio", "axpy", "push", "ratio");
     }
-    for (const std::size_t floats : sizes) measure(cluster, floats, seconds, calibrate);
+    for (const std::size_t floats : sizes)
+        measure(cluster, floats, shard_bytes, seconds, calibrate);
 }
 
 }  // namespace wasp

@@ -50,6 +50,8 @@ void check_experiment(const TrainConfig& config, const ProtocolFacts& facts) {
     REQUIRE(config.momentum_at == MomentumAt::worker || facts.server_momentum,
             "--momentum-at server: {} has no server; each worker keeps its own momentum",
             facts.name);
+    REQUIRE(config.shard_bytes == 0 || facts.has_store,
+            "--shard-bytes: {} keeps no weights in a store; leave it out", facts.name);
     const bool compresses = parse_compression(config.compress).kind != Compression::Kind::none;
     REQUIRE(!compresses || facts.compresses,
             "--compress {}: {} pushes no updates that are added as they come; use none, or asp, "

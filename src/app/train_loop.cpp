@@ -78,7 +78,8 @@ TrainLoop::TrainLoop(Run& run, Evaluations& evaluations, NormStatistics& statist
          .planned_steps = plan_.steps(),
          .momentum_at_server = run.config.momentum_at == MomentumAt::server,
          .overlap = run.config.overlap,
-         .compression = parse_compression(run.config.compress)});
+         .compression = parse_compression(run.config.compress),
+         .shard_bytes = static_cast<std::size_t>(run.config.shard_bytes)});
     if (replay == nullptr && run.facts.can_pause && !run.cluster.is_virtual())
         cut_.emplace(run.cluster.bare(), run.first_worker());
     if (run.config.checkpoint_every)

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/spec.hpp"
 #include "cluster_choice.hpp"
 #include "protocols/learning_rate.hpp"
 #include "protocols/protocol.hpp"
@@ -16,6 +17,15 @@ namespace {
 constexpr NumberRange fraction{0, 1};
 constexpr NumberRange positive{0, NumberRange::unlimited, true};
 constexpr WholeRange natural{1};
+
+std::int64_t parse_shard_bytes(std::string_view text) {
+    constexpr std::int64_t most = std::int64_t{1} << 40U;
+    if (text == "auto") return 0;
+    const auto bytes = parse_whole(text);
+    REQUIRE(bytes && *bytes >= 1 && *bytes <= most,
+            "'{}' must be auto, or a whole number from 1 to {}", text, most);
+    return *bytes;
+}
 
 /// Text that must make sense to `verify`, which throws otherwise.
 void checked_text(OptionTable& table, std::string_view name, std::string& value,
@@ -186,6 +196,7 @@ void add_machine(OptionTable& table, TrainConfig& config) {
     table.choice<bool>("overlap", config.overlap, {{"on", true}, {"off", false}},
                        "gradients leave layer by layer, while those of the layers below are still "
                        "computed");
+    add_shard_bytes(table, config.shard_bytes);
     checked_text(
         table, "compress", config.compress, "none|fp16|bf16|topk:RATIO",
         [](std::string_view text) { static_cast<void>(parse_compression(text)); },
@@ -196,6 +207,15 @@ void add_machine(OptionTable& table, TrainConfig& config) {
 }
 
 }  // namespace
+
+void add_shard_bytes(OptionTable& table, std::int64_t& bytes) {
+    table.parsed(
+        "shard-bytes", "auto|BYTES",
+        [&bytes](std::string_view text) { bytes = parse_shard_bytes(text); },
+        [&bytes] { return bytes == 0 ? "auto" : std::to_string(bytes); },
+        "the shared weights lie in pieces of so many bytes, dealt to the ranks in turn; auto: one "
+        "for each rank, of 16 KiB at least");
+}
 
 OptionTable train_options(TrainConfig& config) {
     OptionTable table;

@@ -10,13 +10,13 @@ namespace {
 
 // Added to the clock of a worker that retires: later than any that still works.
 constexpr std::int64_t never = std::int64_t{1} << 62U;
-constexpr int keeper = 0;  // has the clocks of all: one read shows them
 
 }  // namespace
 
 Clocks::Clocks(Cluster& cluster, int first)
     : cluster_(cluster),
       first_(first),
+      keeper_((first > 0 ? first : cluster.size()) - 1),
       counters_(cluster.make_counters(static_cast<std::size_t>(cluster.size()))),
       seen_(static_cast<std::size_t>(cluster.size() - first)) {
     ENSURE(first >= 0 && first < cluster.size(), "clocks of workers {} to {}", first,
@@ -24,12 +24,12 @@ Clocks::Clocks(Cluster& cluster, int first)
 }
 
 std::span<const std::int64_t> Clocks::look() {
-    counters_->read(keeper, static_cast<std::size_t>(first_), seen_);
+    counters_->read(keeper_, static_cast<std::size_t>(first_), seen_);
     return seen_;
 }
 
 void Clocks::tick() {
-    counters_->fetch_add(keeper, static_cast<std::size_t>(cluster_.rank()), 1);
+    counters_->fetch_add(keeper_, static_cast<std::size_t>(cluster_.rank()), 1);
     ++mine_;
 }
 
@@ -49,7 +49,7 @@ bool Clocks::have_all_reached(std::int64_t at_least) {
         while (i < n && seen_[(first + i) % n] >= at_least) ++i;
         if (i == n) return true;
         const std::size_t awaited = (first + i) % n;
-        seen_[awaited] = counters_->read(keeper, static_cast<std::size_t>(first_) + awaited);
+        seen_[awaited] = counters_->read(keeper_, static_cast<std::size_t>(first_) + awaited);
         if (seen_[awaited] < at_least) return false;
         look();
     }
@@ -76,11 +76,11 @@ std::string Clocks::behind(std::int64_t at_least) {
 
 void Clocks::retire() {
     if (!retired(cluster_.rank()))
-        counters_->fetch_add(keeper, static_cast<std::size_t>(cluster_.rank()), never);
+        counters_->fetch_add(keeper_, static_cast<std::size_t>(cluster_.rank()), never);
 }
 
 bool Clocks::retired(int rank) {
-    return counters_->read(keeper, static_cast<std::size_t>(rank)) >= never;
+    return counters_->read(keeper_, static_cast<std::size_t>(rank)) >= never;
 }
 
 void Clocks::wait_for_all_retired(const Progress& progress) {

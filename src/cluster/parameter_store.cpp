@@ -7,36 +7,63 @@
 
 namespace wasp {
 
-// Shards are whole blocks, so that no two of them meet in one.
-ParameterStore::ParameterStore(Cluster& cluster, std::span<const float> weights, int owners)
-    : cluster_(cluster), length_(weights.size()), owners_(owners) {
+namespace {
+
+constexpr std::size_t ceil_div(std::size_t a, std::size_t b) {
+    return (a + b - 1) / b;
+}
+
+/// Of a shard, in blocks of a window, so that no two shards meet in one.
+std::size_t blocks_of(std::size_t length, std::size_t owners, std::size_t bytes,
+                      std::size_t block) {
+    const std::size_t all = std::max<std::size_t>(1, ceil_div(length, block));
+    if (bytes > 0) return std::min(all, ceil_div(bytes, Window::block * sizeof(float)));
+    return ceil_div(all, owners);
+}
+
+}  // namespace
+
+ParameterStore::ParameterStore(Cluster& cluster, std::span<const float> weights, int owners,
+                               std::size_t shard_bytes)
+    : cluster_(cluster), length_(weights.size()), owners_(owners), done_on_(owners / 2) {
     ENSURE(owners >= 1 && owners <= cluster.size(), "a store on {} of {} ranks", owners,
            cluster.size());
     const auto n = static_cast<std::size_t>(owners);
     const std::size_t block = Window::block / cluster.weights_per_float();
-    const std::size_t blocks = (length_ + block - 1) / block;
-    shard_ = std::max<std::size_t>(1, (blocks + n - 1) / n) * block;
-    const std::size_t begin = std::min(length_, static_cast<std::size_t>(cluster.rank()) * shard_);
-    here_ = cluster.rank() < owners ? std::min(shard_, length_ - begin) : 0;
+    shard_ = blocks_of(length_, n, shard_bytes, block) * block;
+    const std::size_t shards = ceil_div(length_, shard_);
+    holders_ = std::clamp<std::size_t>(shards, 1, n);
+    std::vector<std::span<const float>> mine;
+    for (std::size_t i = 0; i < shards; ++i)
+        if (holder_of(i) == cluster.rank())
+            mine.push_back(weights.subspan(i * shard_, std::min(shard_, length_ - i * shard_)));
+    for (const auto shard : mine) here_ += shard.size();
     window_ = cluster.make_window(here_);
     versions_ = cluster.make_counters(counters);
-    if (here_ > 0) window_->put(cluster.rank(), 0, weights.subspan(begin, here_));
+    std::size_t place = 0;
+    for (const auto shard : mine) {
+        window_->put(cluster.rank(), place, shard);
+        place += shard.size();
+    }
     cluster.barrier();
 }
 
 // move(owner, place, begin, count): content[offset + begin, … + count) lies from `place` on in the
-// owner's shard. Each rank begins with another shard: so they are spread over the owners at every
+// owner's window. Each rank begins with another shard: so they are spread over the owners at every
 // moment.
 template <class Move>
 void ParameterStore::for_each_shard(std::size_t offset, std::size_t length, Move move) {
     ENSURE(offset + length <= length_, "a store of {} weights was given {} from {} on", length_,
            length, offset);
-    for (int i = 0; i < owners_; ++i) {
-        const int owner = (cluster_.rank() + i) % owners_;
-        const std::size_t shard = static_cast<std::size_t>(owner) * shard_;
-        const std::size_t begin = std::max(shard, offset);
-        const std::size_t end = std::min(shard + shard_, offset + length);
-        if (begin < end) move(owner, begin - shard, begin - offset, end - begin);
+    if (length == 0) return;
+    const std::size_t first = offset / shard_;
+    const std::size_t count = (offset + length - 1) / shard_ - first + 1;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t shard = first + (static_cast<std::size_t>(cluster_.rank()) + i) % count;
+        const std::size_t begin = std::max(shard * shard_, offset);
+        const std::size_t end = std::min((shard + 1) * shard_, offset + length);
+        move(holder_of(shard), shard / holders_ * shard_ + begin % shard_, begin - offset,
+             end - begin);
     }
 }
 
@@ -61,15 +88,15 @@ void ParameterStore::push_slice(float scale, std::size_t offset, std::span<const
 
 void ParameterStore::finish_push() {
     window_->finish_adds();
-    versions_->fetch_add(0, done_counter, 1);
+    versions_->fetch_add(done_on_, done_counter, 1);
 }
 
 std::int64_t ParameterStore::version() {
-    return versions_->read(0, done_counter);
+    return versions_->read(done_on_, done_counter);
 }
 
 std::int64_t ParameterStore::issued() {
-    return versions_->read(0, issued_counter);
+    return versions_->read(issued_on, issued_counter);
 }
 
 void ParameterStore::pull(std::span<float> out) {

@@ -17,7 +17,7 @@ int owners_of(const ProtocolSetup& setup, const Team& team) {
 Centre::Centre(const ProtocolSetup& setup, const Team& team)
     : cluster_(setup.cluster),
       is_worker_(team.worker.has_value()),
-      store_(setup.cluster, setup.weights, owners_of(setup, team)),
+      store_(setup.cluster, setup.weights, owners_of(setup, team), setup.shard_bytes),
       clocks_(setup.cluster, servers_of(setup, team)),
       progress_([this] { return store_.version(); }) {}
 

@@ -56,7 +56,8 @@ ProtocolFacts facts_of(const ProtocolRow& row, const Settings& settings) {
         row.stands_between_steps && !settings.chosen("trigger", "versions");
     facts.full_shards = settings.chosen("shards", "full");
     facts.own_initialisation = settings.chosen("init", "different");
-    if (settings.has("servers")) facts.servers = static_cast<int>(settings.whole("servers"));
+    facts.has_store = settings.has(servers_key.name);
+    if (facts.has_store) facts.servers = static_cast<int>(settings.whole("servers"));
     if (settings.has("groups")) facts.groups = static_cast<int>(settings.whole("groups"));
     REQUIRE(facts.servers == 0 || !settings.chosen("node_sum", "on"),
             "{}: node_sum=on and servers contradict each other; leave one out", row.name);

@@ -120,6 +120,8 @@ TEST(CommandLine, WrongTrainingOptionsAreRefusedBeforeAnyWork) {
         {{"--epochs", "1", "--protocol", "nosync:init=different", "--init", "m.h5"}, "--init"},
         {{"--epochs", "1", "--protocol", "nosync", "--overlap", "on"}, "use --overlap off"},
         {{"--epochs", "1", "--overlap", "on", "--replay", "s"}, "use --overlap off"},
+        {{"--epochs", "1", "--shard-bytes", "4k"}, "--shard-bytes: '4k' must be auto, or a whole"},
+        {{"--epochs", "1", "--shard-bytes", "4096", "--protocol", "bsp"}, "no weights in a store"},
         {{"--epochs", "1", "--compress", "topk:2"}, "--compress: 'topk:2' must be none, fp16"},
         {{"--epochs", "1", "--compress", "fp16", "--protocol", "bsp"},
          "--compress fp16: bsp pushes no updates"},
