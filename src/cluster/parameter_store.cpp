@@ -68,7 +68,7 @@ void ParameterStore::for_each_shard(std::size_t offset, std::size_t length, Move
 }
 
 std::int64_t ParameterStore::issue() {
-    return versions_->fetch_add(0, issued_counter, 1);
+    return versions_->fetch_add(issued_on, issued_counter, 1);
 }
 
 void ParameterStore::push(float scale, std::span<const float> update) {
