@@ -9,6 +9,7 @@
 #include "base/stopwatch.hpp"
 #include "made_up_images.hpp"
 #include "nn/model.hpp"
+#include "output.hpp"
 #include "protocols/protocol.hpp"
 #include "tensor/parallel.hpp"
 #include "tensor/vector_ops.hpp"
@@ -108,7 +109,7 @@ void bench_protocol(Cluster& cluster, const BenchProtocolOptions& options) {
     bench.finish();
     if (cluster.rank() != 0) return;
     const double images = static_cast<double>(options.batch) * steps * cluster.size();
-    fmt::print(
+    print(
         "{} {} params={} batch={} ranks={} threads={}: {:.1f} images/s, of {:.1f} alone: {:.1f} % "
         "(median of {} pairs)\n",
         options.protocol, options.model, bench.weights(), options.batch, cluster.size(),

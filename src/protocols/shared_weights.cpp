@@ -241,13 +241,13 @@ void SharedWeights::visit(State& state) {
     if (unit_mass_) unit_mass_->visit(state);
 }
 
-/// One worker says once that weights near zero hold training up.
+/// One worker says once that weights near zero hold training up; not where they are to sum up to 1.
 void SharedWeights::warn_when_stalled(float weight) {
     constexpr std::int64_t enough = 100;
     constexpr double least = 1e-3;
     weight_sum_ += static_cast<double>(weight);
     const double mean = weight_sum_ / static_cast<double>(++pushes_);
-    if (warned_ || team_.worker != 0 || pushes_ < enough || mean >= least) return;
+    if (unit_mass_ || warned_ || team_.worker != 0 || pushes_ < enough || mean >= least) return;
     fmt::print(stderr,
                "warning: updates count only {:.1e} on average; training stalls: choose a weight "
                "function that falls more slowly\n",
