@@ -109,7 +109,7 @@ void bench_protocol(Cluster& cluster, const BenchProtocolOptions& options) {
     bench.finish();
     if (cluster.rank() != 0) return;
     const double images = static_cast<double>(options.batch) * steps * cluster.size();
-    print(
+    say_as(
         "{} {} params={} batch={} ranks={} threads={}: {:.1f} images/s, of {:.1f} alone: {:.1f} % "
         "(median of {} pairs)\n",
         options.protocol, options.model, bench.weights(), options.batch, cluster.size(),

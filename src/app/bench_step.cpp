@@ -74,8 +74,8 @@ void describe(const std::vector<std::vector<double>>& ranks, Calibration::Step& 
     describe(std::move(all), step);
     if (ranks.size() == 1) return;
     for (const double one : means) step.slowness.push_back(one / mean);
-    print("  {} ranks at once; their steps, as shares of the mean of {:.3f} ms: {:.2f}\n",
-          ranks.size(), 1e3 * mean, fmt::join(step.slowness, " "));
+    say_as("  {} ranks at once; their steps, as shares of the mean of {:.3f} ms: {:.2f}\n",
+           ranks.size(), 1e3 * mean, fmt::join(step.slowness, " "));
 }
 
 }  // namespace
@@ -129,13 +129,13 @@ void bench_step(Cluster& cluster, const BenchStepOptions& options) {
     const auto limits = measure_limits(kernels(options.simd));
     const auto images_per_step = static_cast<double>(batch);
     const double flops = model->flops_per_image() * images_per_step / mean;
-    print(
+    say_as(
         "wasp {} params={} batch={} threads={} isa={}: {:.1f} images/s mean, {:.1f} best, "
         "{:.3f} ms/step, {:.0f} % of peak\n  {:.0f} GFLOP/s; limits, measured now: {}\n",
         options.model, model->weights().size(), batch, options.threads, limits.instructions,
         images_per_step / mean, images_per_step / best, 1e3 * mean, 100 * flops / limits.flops,
         1e-9 * flops, in_words(limits));
-    for (const auto& [fact, value] : model->facts()) print("  {} {:.0f}\n", fact, value);
+    for (const auto& [fact, value] : model->facts()) say_as("  {} {:.0f}\n", fact, value);
     const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(step - first));
     Calibration::Step result{.model = options.model,
                              .batch = options.batch,

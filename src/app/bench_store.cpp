@@ -42,8 +42,8 @@ void measure(Cluster& cluster, std::size_t floats, std::size_t shard_bytes, doub
                                            .push = pushes * each,
                                            .counter = counter});
     }
-    print("{:>10} {:>5} {:>9.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>9.2f} {:>6.2f}\n", floats,
-          cluster.size(), copies, pulls, pulls / copies, additions, pushes, pushes / additions);
+    say_as("{:>10} {:>5} {:>9.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>9.2f} {:>6.2f}\n", floats,
+           cluster.size(), copies, pulls, pulls / copies, additions, pushes, pushes / additions);
 }
 
 }  // namespace
@@ -52,11 +52,11 @@ void bench_store(Cluster& cluster, std::span<const std::size_t> sizes, std::size
                  double seconds, const std::string& calibrate) {
     const int nodes = cluster.place().nodes;
     if (cluster.rank() == 0) {
-        print("{}: {} ranks on {} node{}, whose memory they load from and store to{}\n",
-              cluster.description(), cluster.size(), nodes, nodes == 1 ? "" : "s",
-              nodes == 1 ? "" : "; between nodes MPI's one-sided calls");
-        print("{:>10} {:>5} {:>9} {:>9} {:>6} {:>9} {:>9} {:>6}   GB/s\n", "floats", "ranks",
-              "copy", "pull", "ratio", "axpy", "push", "ratio");
+        say_as("{}: {} ranks on {} node{}, whose memory they load from and store to{}\n",
+               cluster.description(), cluster.size(), nodes, nodes == 1 ? "" : "s",
+               nodes == 1 ? "" : "; between nodes MPI's one-sided calls");
+        say_as("{:>10} {:>5} {:>9} {:>9} {:>6} {:>9} {:>9} {:>6}   GB/s\n", "floats", "ranks",
+               "copy", "pull", "ratio", "axpy", "push", "ratio");
     }
     for (const std::size_t floats : sizes)
         measure(cluster, floats, shard_bytes, seconds, calibrate);

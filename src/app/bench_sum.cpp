@@ -62,20 +62,20 @@ void measure(Cluster& cluster, std::size_t floats, double seconds) {
     cluster.sum(rates);
     if (cluster.rank() != 0) return;
     const auto share = [&](Way way) { return rates[way] / rates[copying]; };
-    print("{:>10} {:>5} {:>9.2f} {:>9.2f} {:>6.2f}", floats, cluster.size(), rates[copying],
-          rates[summing], share(summing));
+    say_as("{:>10} {:>5} {:>9.2f} {:>9.2f} {:>6.2f}", floats, cluster.size(), rates[copying],
+           rates[summing], share(summing));
     if (has_mpi)
-        print(" {:>13.2f} {:>6.2f}\n", rates[by_mpi], share(by_mpi));
+        say_as(" {:>13.2f} {:>6.2f}\n", rates[by_mpi], share(by_mpi));
     else
-        print(" {:>13} {:>6}\n", "-", "-");
+        say_as(" {:>13} {:>6}\n", "-", "-");
 }
 
 }  // namespace
 
 void bench_sum(Cluster& cluster, std::span<const std::size_t> sizes, double seconds) {
     if (cluster.rank() == 0)
-        print("{:>10} {:>5} {:>9} {:>9} {:>6} {:>13} {:>6}   GB/s\n", "floats", "ranks", "copy",
-              "sum", "ratio", "MPI_Allreduce", "ratio");
+        say_as("{:>10} {:>5} {:>9} {:>9} {:>6} {:>13} {:>6}   GB/s\n", "floats", "ranks", "copy",
+               "sum", "ratio", "MPI_Allreduce", "ratio");
     for (const std::size_t floats : sizes) measure(cluster, floats, seconds);
 }
 

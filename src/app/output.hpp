@@ -11,8 +11,9 @@ namespace wasp {
 /// What can't be written is noticed by check_output(), so that it ends no run.
 void say(std::string_view text);
 
+/// A row of a table, a figure: as fmt::print.
 template <class... Values>
-void print(fmt::format_string<Values...> format, Values&&... values) {
+void say_as(fmt::format_string<Values...> format, Values&&... values) {
     say(fmt::format(format, std::forward<Values>(values)...));
 }
 
