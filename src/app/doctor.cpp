@@ -22,8 +22,8 @@ std::vector<std::string> read_lines(ByteReader& reader) {
 }
 
 void print(std::string_view title, const std::vector<std::string>& lines) {
-    say(fmt::format("\n{}\n", title));
-    for (const auto& line : lines) say(fmt::format("  {}\n", line));
+    say_as("\n{}\n", title);
+    for (const auto& line : lines) say_as("  {}\n", line);
 }
 
 void append(std::vector<std::string>& lines, const std::vector<std::string>& more) {
