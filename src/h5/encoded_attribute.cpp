@@ -11,10 +11,6 @@
 namespace wasp::h5 {
 namespace {
 
-std::size_t byte_at(std::string_view bytes, std::size_t place) {
-    return number_at<std::uint8_t>(bytes, place);
-}
-
 /// The bytes of a space full of values of `size` bytes, more than `most` counting as one more.
 /// Nothing where the space is cut short.   space: version, rank, flags, kind (version 2; 2: holds
 /// nothing) or five reserved bytes, and 8 bytes an axis.

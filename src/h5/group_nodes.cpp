@@ -1,6 +1,6 @@
 #include "group_nodes.hpp"
 
-#include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 #include "heaps.hpp"
@@ -46,17 +46,18 @@ bool are_sound_links(std::string_view file, std::string_view node) {
 }  // namespace
 
 bool is_sound_group(std::string_view file, std::uint64_t tree, std::uint64_t heap) {
-    constexpr std::size_t least = 32, most_nodes = 1 << 16;  // they may be in one another for ever
-    const auto is_inside = [file](std::uint64_t address) { return address < file.size(); };
-    if (!is_inside(tree) || !is_sound_local_heap(file, heap)) return false;
+    constexpr std::size_t least = 32;
+    if (tree >= file.size() || !is_sound_local_heap(file, heap)) return false;
     std::vector<std::uint64_t> nodes{tree};
-    for (std::size_t i = 0; i < nodes.size() && i < most_nodes; ++i) {
+    std::unordered_set<std::uint64_t> seen{tree};
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
         const auto node = file.substr(nodes[i]);
         if (node.size() < least) continue;
         if (node.starts_with(start_of_tree)) {
-            const auto children = children_of(node);
-            if (!std::ranges::all_of(children, is_inside)) return false;
-            nodes.insert(nodes.end(), children.begin(), children.end());
+            for (const auto child : children_of(node)) {
+                if (child >= file.size() || !seen.insert(child).second) return false;
+                nodes.push_back(child);
+            }
         } else if (node.starts_with(start_of_links)) {
             if (!are_sound_links(file, node)) return false;
         }

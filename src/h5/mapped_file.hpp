@@ -1,6 +1,8 @@
 /// Private to src/h5/: the bytes of a file, to look at what libhdf5 believes before it does.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
@@ -34,6 +36,11 @@ Number number_at(std::string_view bytes, std::size_t place) {
     Number number = 0;
     std::memcpy(&number, bytes.data() + place, sizeof number);
     return number;
+}
+
+/// place < bytes.size().
+inline std::size_t byte_at(std::string_view bytes, std::size_t place) {
+    return number_at<std::uint8_t>(bytes, place);
 }
 
 }  // namespace wasp::h5

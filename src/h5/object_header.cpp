@@ -1,6 +1,5 @@
 #include "object_header.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -65,10 +64,6 @@ bool has_room(std::string_view message, std::size_t place) {
            number_at<std::uint32_t>(message, place) <= message.size() - place - number;
 }
 
-std::size_t byte_at(std::string_view message, std::size_t place) {
-    return number_at<std::uint8_t>(message, place);
-}
-
 /// Versions 1 and 2: version, rank, class (0: data in the header), five reserved bytes, 4 bytes an
 /// axis, the size of the data, and these.
 bool is_sound_layout(std::string_view message) {
@@ -119,24 +114,27 @@ FirstBlock first_block(std::string_view file, std::uint64_t place) {
     return {part_of(header, size_at + size_bytes, size), true, (flags & 4U) != 0};
 }
 
-/// Those of all blocks of the header at `place`.
-std::vector<Message> messages_of(std::string_view file, std::uint64_t place) {
-    constexpr std::size_t most_blocks = 1 << 16;  // they may go on in one another for ever
+/// Calls visit(message) for those of all blocks of the header at `place`, as long as it returns
+/// true. Returns whether it always did, and no block is part of another one.
+template <class Visit>
+bool each_message(std::string_view file, std::uint64_t place, Visit visit) {
     const auto first = first_block(file, place);
     std::vector<std::string_view> blocks{first.bytes};
-    std::vector<Message> messages;
-    for (std::size_t i = 0; i < blocks.size() && i < most_blocks; ++i)
+    std::size_t bytes = first.bytes.size();  // of all blocks, which may go on in one another
+    for (std::size_t i = 0; i < blocks.size(); ++i)
         for (const auto& message : messages_in(blocks[i], first.is_new, first.counts_creation)) {
-            messages.push_back(message);
+            if (!visit(message)) return false;
             if (message.kind != Kind::continuation || message.bytes.size() < 16) continue;
             const auto more = part_of(file, number_at<std::uint64_t>(message.bytes, 0),
                                       number_at<std::uint64_t>(message.bytes, 8));
             // The new ones have a signature before, and a checksum behind.
             const std::size_t around = first.is_new ? 4 : 0;
-            if (more.size() > 2 * around)
-                blocks.push_back(more.substr(around, more.size() - 2 * around));
+            if (more.size() <= 2 * around) continue;
+            bytes += more.size();
+            if (bytes > file.size()) return false;
+            blocks.push_back(more.substr(around, more.size() - 2 * around));
         }
-    return messages;
+    return true;
 }
 
 /// The type in a header of its own to which a shared message leads: version, kind (1: a heap of
@@ -148,9 +146,12 @@ std::string_view type_elsewhere(std::string_view message, std::string_view file)
     const std::size_t version = byte_at(message, 0), address_at = version == 1 ? 8 : 2;
     if (message.size() < address_at + address_bytes) return {};
     if (version >= 3 && byte_at(message, 1) == 1) return {};
-    const auto messages = messages_of(file, number_at<std::uint64_t>(message, address_at));
-    const auto found = std::ranges::find(messages, Kind::type, &Message::kind);
-    return found == messages.end() || found->is_shared ? std::string_view{} : found->bytes;
+    std::string_view type;
+    each_message(file, number_at<std::uint64_t>(message, address_at), [&type](const Message& one) {
+        if (one.kind == Kind::type && !one.is_shared) type = one.bytes;
+        return one.kind != Kind::type;
+    });
+    return type;
 }
 
 /// Of data that are in files of their own: whether the heap of these files' names is sound.
@@ -184,8 +185,8 @@ bool is_sound(const Message& message, std::string_view file) {
 }
 
 bool is_sound_header(std::string_view file, std::uint64_t place) {
-    return std::ranges::all_of(messages_of(file, place),
-                               [file](const Message& message) { return is_sound(message, file); });
+    return each_message(file, place,
+                        [file](const Message& message) { return is_sound(message, file); });
 }
 
 }  // namespace
@@ -195,9 +196,10 @@ void check_object_header(const File::Source& source, const std::string& name, hi
     if (H5Oget_info_by_name2(source.file.get(), name.c_str(), &info, H5O_INFO_BASIC, links) < 0)
         return;  // nor can it be opened
     const auto mapped = MappedFile::of(source);
-    REQUIRE(!mapped || is_sound_header(mapped->bytes(), info.addr),
-            "{}: damaged: a size or an address in its header is beyond the end",
-            source.where(name));
+    REQUIRE(
+        !mapped || is_sound_header(mapped->bytes(), info.addr),
+        "{}: damaged: a size or an address in its header is beyond the end, or leads in circles",
+        source.where(name));
 }
 
 }  // namespace wasp::h5

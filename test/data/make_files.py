@@ -398,6 +398,32 @@ for offset, what in ((0, "tree"), (8, "heap")):  # of the root group, whose head
     patched(f"group_{what}_nowhere", beyond, "contiguous", b"\x11\0\x10\0", 8 + offset, NOWHERE)
 patched("group_links_nowhere", beyond, "contiguous", b"TREE", 32, NOWHERE)
 patched("group_object_nowhere", beyond, "contiguous", b"SNOD", 16, NOWHERE)
+
+
+ROOT, GOES_ON, TIMES = b"\x11\0\x10\0", b"\x10\0\x10\0", 2000
+
+
+def in_circles(name, message, head, block):
+    """The file "contiguous" whose root's only message is `head`, which leads to `block` behind its end; of that address."""
+    with open(f"{FOLDER}/contiguous.h5", "rb") as file:
+        data = bytearray(file.read())
+    here = len(data)
+    at = data.index(ROOT)
+    data[at:at + len(head(here))] = head(here)
+    data += block(here)
+    data[40:48] = whole_number(len(data))  # where the file ends
+    with open(f"{FOLDER}/{name}.h5", "wb") as file:
+        file.write(data)
+    row(name, "reject", message)
+
+
+def goes_on(here):
+    return GOES_ON + bytes(4) + whole_number(here) + whole_number(24 * TIMES)
+
+
+in_circles("tree_in_itself", "in circles", lambda here: ROOT + bytes(4) + whole_number(here), lambda here: (
+    b"TREE\0\1" + TIMES.to_bytes(2, "little") + NOWHERE * 2 + bytes(8) + (whole_number(here) + bytes(8)) * TIMES))
+in_circles("header_in_itself", "can't be opened", goes_on, lambda here: goes_on(here) * TIMES)  # the library sees it
 keras("truths", "accept", x=each(X, lambda images: images > 127))
 ENUM_BASE = b"\x10\x08\0\0\x01\0\0\0\0\0\x08\0"
 patched("enumeration_beyond", beyond, "truths", ENUM_BASE, 4, b"\0\0\xfb\0")
